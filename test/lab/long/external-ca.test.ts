@@ -1,7 +1,7 @@
 /**
  * The user's own authorities: those of the cluster and of etcd sign by commands, so that no host and not kbuild ever sees their keys; the
  * front proxy's is given with its key. Two control planes and a worker are built, a lying command is refused, what runs out is renewed,
- * kubelets get their next certificates. The tests build on each other.
+ * kubelets get their next certificates, also when kbuild or its job is killed meanwhile. Then hosts join. The tests build on each other.
  */
 import { mkdtempSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,16 +10,20 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { byKbuild, byKubeadm } from '../authorities.ts';
 import { daysLeft } from '../etcd-leaf.ts';
 import { signOld } from '../old-certificate.ts';
-import { eventsOf } from '../kbuild.ts';
+import { eventsOf, start } from '../kbuild.ts';
+import { killedAtChanges } from '../killed-at-changes.ts';
 import * as lab from '../lab.ts';
+import { expectJoins, expectSettled } from '../lives-on.ts';
 import { ok, timed } from '../ok.ts';
 import { kubectl, nodes } from '../pods.ts';
 import { makeAuthority, type KeyPair } from '../openssl.ts';
 import { ageApiServer, ageKubeconfig, ageKubelet, ageLeaf, makeSigner, type Signer } from '../signer.ts';
 import { membersOf, stacked, type Stacked } from '../stacked.ts';
 import { waitUntil } from '../wait-until.ts';
+import { expectWholeFiles, firstPlaced } from '../whole-files.ts';
 
 const HOSTS = ['cacp1', 'cacp2', 'caw1'];
+const LATER = ['cacp3', 'caw2'];
 const FOUNDER = [
   'apiserver server',
   'apiserver-kubelet-client client',
@@ -41,6 +45,8 @@ let signer: Signer;
 let etcdSigner: Signer;
 let frontProxy: KeyPair;
 let cluster: Stacked;
+/** Settings that were edited. */
+let edited: object = {};
 
 const certificates = () => ({
   certificates: {
@@ -61,7 +67,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   cluster.balancer.close();
-  await lab.down(HOSTS);
+  await lab.down([...HOSTS, ...LATER]);
 });
 
 test.each([
@@ -204,6 +210,40 @@ test('what has 10 days left is renewed with new keys, and used', async () => {
   expect(changedBy(timed('after it', await cluster.up('--json')))).toEqual([]);
 });
 
+/** Certificates of a control plane that both authorities have signed have ten days left. */
+async function age(host: string): Promise<void> {
+  await ageApiServer(signer, host, 10);
+  for (const name of ['scheduler.conf', 'controller-manager.conf']) await ageKubeconfig(signer, host, name, 10);
+  await ageLeaf(etcdSigner, host, 'etcd/server', 10);
+}
+
+test('killed while certificates are signed, and at every change, `up` renews each control plane once', async () => {
+  for (const host of ['cacp1', 'cacp2']) await age(host);
+  const before = signer.asked().length;
+  const first = cluster.startUp();
+  await waitUntil('one is signed', 300_000, () => signer.asked().length > before);
+  first.kill('SIGKILL');
+  await first.ended;
+  const { last, made } = await killedAtChanges(['up', cluster.file, '--yes', '--kubeconfig', cluster.kubeconfig]);
+  ok(last);
+  expect(made.filter((line) => line.includes('renew certificates'))).toHaveLength(2);
+  expect(made).toEqual([...new Set(made)]);
+  await expectWholeFiles(HOSTS);
+  await expectSettled(cluster, HOSTS);
+});
+
+test('a job that is killed when it has placed its first file is made up for by the next `up`', async () => {
+  await age('cacp2');
+  const seen = firstPlaced('cacp2', "systemctl kill --signal=KILL 'kbuild-job-renew-certificates*'");
+  const ran = await start(['up', cluster.file, '--yes', '--json', '--kubeconfig', cluster.kubeconfig]).ended;
+  await seen;
+  expect(ran.code).not.toBe(0);
+  ok(await cluster.up());
+  for (const leaf of ['apiserver', 'etcd/server']) expect(await daysLeft('cacp2', leaf), leaf).toBeGreaterThan(300);
+  await expectWholeFiles(HOSTS);
+  await expectSettled(cluster, HOSTS);
+});
+
 test('`up` signs the next certificate of a kubelet, and no other request', async () => {
   await kubectl('cacp1', 'apply -f -', await stranger());
   await kubectl('cacp1', 'certificate approve stranger');
@@ -235,12 +275,13 @@ test('`up` signs the next certificate of a kubelet, and no other request', async
 
 test('edited settings reach a control plane that never had super-admin.conf', async () => {
   const { kubeadm } = (await lab.inventory(HOSTS)) as { readonly kubeadm?: { readonly cluster?: object } };
-  await cluster.name(HOSTS, {
+  edited = {
     kubeadm: {
       ...kubeadm,
       cluster: { apiServer: { extraArgs: [{ name: 'event-ttl', value: '2h0m0s' }] } },
     },
-  });
+  };
+  await cluster.name(HOSTS, edited);
   timed('settings edited', await cluster.up());
   for (const host of ['cacp1', 'cacp2']) {
     const { stdout } = await lab.inside(
@@ -262,10 +303,11 @@ test("another authority of etcd in the inventory is refused: it is not the clust
   const other = await makeAuthority(folder, 'other-etcd');
   const given = certificates();
   await cluster.name(HOSTS, {
+    ...edited,
     certificates: { ...given.certificates, etcdCa: { cert: other.cert, sign: etcdSigner.command } },
   });
   const { code, stderr } = await cluster.run('plan');
-  await cluster.name(HOSTS);
+  await cluster.name(HOSTS, edited);
   expect(code, stderr).toBe(7);
   expect(stderr).toMatch(/calong: refused: certificates\.etcdCa is \S+, the cluster was made with/);
 });
@@ -283,6 +325,10 @@ test('the key of an authority that signs elsewhere on a host is refused: the inv
   await lab.inside('cacp1', 'rm /etc/kubernetes/pki/ca.key');
   expect(code, stderr).toBe(7);
   expect(stderr).toContain("cacp1: refused: it has the key of the cluster's CA (/etc/kubernetes/pki/ca.key)");
+});
+
+test('afterwards a control plane and a worker can join', async () => {
+  await expectJoins(cluster, HOSTS, LATER, edited);
 });
 
 /** A request for a node's certificate that no node made. */

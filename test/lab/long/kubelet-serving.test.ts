@@ -1,20 +1,24 @@
 /**
  * `serverTLSBootstrap` on a live cluster: kubelets get serving certificates of the cluster, API servers verify them afterwards, and
- * what a node asks for beyond its own name and address is refused. Then all of it is taken back.
+ * what a node asks for beyond its own name and address is refused. Hosts join. Then all of it is taken back.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { fresh } from '../fresh.ts';
 import { kbuild } from '../kbuild.ts';
 import { killedAtChanges } from '../killed-at-changes.ts';
 import * as lab from '../lab.ts';
+import { expectJoins, expectSettled } from '../lives-on.ts';
 import { ok } from '../ok.ts';
 import { kubectl } from '../pods.ts';
+import { stacked, type Stacked } from '../stacked.ts';
 import { waitUntil } from '../wait-until.ts';
 
 const HOSTS = ['kscp1', 'ksw1'];
+const LATER = ['kscp2', 'ksw2'];
+const ALL = [...HOSTS, ...LATER];
 const [cp, w] = HOSTS as [string, string];
+let cluster: Stacked;
 let args: readonly string[];
 let file: string;
 
@@ -34,8 +38,8 @@ function edit(serverTLSBootstrap: boolean): void {
   writeFileSync(file, stringify({ ...others, kubelet: { ...kubelet, config } }, { aliasDuplicateObjects: false }));
 }
 
-const flag = async (): Promise<string> =>
-  (await lab.inside(cp, 'grep -o "kubelet-certificate-authority=.*" /etc/kubernetes/manifests/kube-apiserver.yaml'))
+const flag = async (host = cp): Promise<string> =>
+  (await lab.inside(host, 'grep -o "kubelet-certificate-authority=.*" /etc/kubernetes/manifests/kube-apiserver.yaml'))
     .stdout;
 
 /** The issuer of what the kubelet of a host shows. */
@@ -54,11 +58,16 @@ async function logs(): Promise<readonly string[]> {
 }
 
 beforeAll(async () => {
-  ({ up: args, file } = await fresh('serving', HOSTS));
+  cluster = await stacked('serving', 7487, HOSTS);
+  ({ file } = cluster);
+  args = ['up', file, '--yes', '--kubeconfig', cluster.kubeconfig];
   ok(await kbuild(...args));
 });
 
-afterAll(() => lab.down(HOSTS));
+afterAll(async () => {
+  cluster.balancer.close();
+  await lab.down([...HOSTS, ...LATER]);
+});
 
 test('kubelets serve with certificates of their own until the inventory says otherwise', async () => {
   expect(await issuer(w)).toContain(`${w}-ca@`);
@@ -148,11 +157,19 @@ test('a kubelet that asks anew, as it does when its certificate is near its end,
   expect(await issuer(w)).toContain('CN = kubernetes');
 });
 
+test('a control plane and a worker can join, and API servers verify their kubelets, too', async () => {
+  const { kubelet } = plain();
+  await expectJoins(cluster, HOSTS, LATER, { kubelet });
+  expect(await flag('kscp2')).toBe(await flag());
+  for (const host of LATER) expect(await issuer(host)).toContain('CN = kubernetes');
+  expect(await logs()).toHaveLength(ALL.length);
+});
+
 test('taken out of the inventory, the flag goes first, then the certificates', async () => {
   edit(false);
   const { made } = await killedAtChanges(args);
   console.log(made.join('\n'));
-  expect(await flag()).toBe('');
+  for (const host of ['kscp1', 'kscp2']) expect(await flag(host)).toBe('');
   for (const line of await logs()) expect(line).not.toBe('');
-  expect((await kbuild('plan', file, '--detailed-exitcode')).stdout).toBe('nothing to do\n');
+  await expectSettled(cluster, ALL);
 });

@@ -1,6 +1,6 @@
 /**
  * The CA of a cluster gets a new end with its old key, killed in the middle: what it has signed stays valid, a kubeconfig from before
- * too. Then it is rotated as far as the new one signs, and taken back.
+ * too. Then it is rotated as far as the new one signs, and taken back. Hosts join in between and afterwards.
  */
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -9,12 +9,14 @@ import { byKbuild, byKubeadm, trustedBy } from '../authorities.ts';
 import { killedAtChanges } from '../killed-at-changes.ts';
 import { kbuild, type Ran } from '../kbuild.ts';
 import * as lab from '../lab.ts';
+import { expectJoins } from '../lives-on.ts';
 import { ok, timed } from '../ok.ts';
 import { kubectl, nodes } from '../pods.ts';
 import { stacked, type Stacked } from '../stacked.ts';
 
 const HOSTS = ['l1cp1', 'l1w1'];
 const LATER = 'l1w2';
+const LAST = ['l1cp2', 'l1w3'];
 const [cp, w] = HOSTS as [string, string];
 let cluster: Stacked;
 let before: string;
@@ -43,7 +45,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   cluster.balancer.close();
-  await lab.down([...HOSTS, LATER]);
+  await lab.down([...HOSTS, LATER, ...LAST]);
 });
 
 /** Nothing is left to do, kubeadm agrees, and all nodes are Ready. */
@@ -115,4 +117,8 @@ test('a rotation is taken back from where the new CA signs', async () => {
   expect((await lab.inside(cp, 'ls /etc/kubernetes/pki')).stdout).not.toMatch(/ca-(?:old|new|signing)/);
   expect(ok(await cluster.run('certs', '--json')).stdout).not.toMatch(/"issuer": ?"kubernetes-/);
   await isWhole([...HOSTS, LATER]);
+});
+
+test('afterwards a control plane and a worker can join', async () => {
+  await expectJoins(cluster, [...HOSTS, LATER], LAST);
 });

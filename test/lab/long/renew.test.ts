@@ -19,6 +19,7 @@ import { attempt, run } from '../run.ts';
 import { ageApiServer, ageKubeconfig } from '../signer.ts';
 import { stacked, type Stacked } from '../stacked.ts';
 import { waitUntil } from '../wait-until.ts';
+import { expectWholeFiles, firstPlaced } from '../whole-files.ts';
 
 const HOSTS = ['rncp1', 'rncp2'];
 const LATER = ['rncp3', 'rnw1'];
@@ -41,27 +42,6 @@ async function age(host: string): Promise<void> {
   const old = { old: (request: string, days: number) => signOld(mine, request, days) };
   await ageApiServer(old, host, 10);
   for (const name of ['scheduler.conf', 'controller-manager.conf']) await ageKubeconfig(old, host, name, 10);
-}
-
-/** Every certificate fits its key, nothing half lies about, and what reads its kubeconfig only at its start has started since. */
-async function expectWholeFiles(): Promise<void> {
-  for (const host of HOSTS) {
-    const odd = await inside(
-      host,
-      `cd /etc/kubernetes/pki; for crt in *.crt etcd/*.crt; do key=\${crt%.crt}.key
-         [ "$(openssl x509 -in $crt -noout -pubkey)" = "$(openssl pkey -in $key -pubout)" ] || echo "$crt does not fit"; done
-       find /etc/kubernetes /run/kbuild/renewal -name '*.kbuild-new' 2>/dev/null; ls -d /run/kbuild/renewal 2>/dev/null
-       for name in controller-manager scheduler; do
-         # It may wait for its next start: without quorum of etcd it had to end.
-         pid=
-         for second in $(seq 300); do pid=$(pgrep -f "^kube-$name " | head -n 1); if [ -n "$pid" ]; then break; fi; sleep 1; done
-         if [ -z "$pid" ]; then echo "kube-$name does not run"; continue; fi
-         since=$(date -d "$(ps -o lstart= -p "$pid")" +%s)
-         [ "$((since + 1))" -ge "$(stat -c %Z /etc/kubernetes/$name.conf)" ] || echo "kube-$name is older than its kubeconfig"
-       done`,
-    );
-    expect(odd, host).toBe('');
-  }
 }
 
 beforeAll(async () => {
@@ -119,7 +99,7 @@ test('`certs renew` that is killed while its job runs is run again, and does not
     first.kill('SIGKILL');
     await first.ended;
     ok(await start(renew('scheduler.conf', 'controller-manager.conf', 'front-proxy-client')).ended);
-    await expectWholeFiles();
+    await expectWholeFiles(HOSTS);
   }
   await expectSettled(cluster, HOSTS);
 });
@@ -131,16 +111,9 @@ test('`up` that is killed at every change renews what ends soon, each once', asy
   expect(kills).toBeGreaterThan(0);
   expect(made.filter((line) => line.includes('renew certificates'))).toHaveLength(2);
   expect(made).toEqual([...new Set(made)]);
-  await expectWholeFiles();
+  await expectWholeFiles(HOSTS);
   await expectSettled(cluster, HOSTS);
 });
-
-/** Waits for the first file that a renewal puts in its place. */
-const firstPlaced = (host: string, then: string): Promise<string> =>
-  inside(
-    host,
-    `cd /etc/kubernetes; old=$(stat -c %i pki/apiserver.crt); while [ "$(stat -c %i pki/apiserver.crt)" = "$old" ]; do :; done; ${then}`,
-  );
 
 test('a job that is killed when it has placed its first file is made up for by the next `up`', async () => {
   await age(cp2);
@@ -149,7 +122,7 @@ test('a job that is killed when it has placed its first file is made up for by t
   await seen;
   expect(ran.code).not.toBe(0);
   ok(await cluster.up());
-  await expectWholeFiles();
+  await expectWholeFiles(HOSTS);
   await expectSettled(cluster, HOSTS);
 });
 
@@ -163,7 +136,7 @@ test('so is a host that loses its power then', async () => {
   await running.ended;
   await lab.start([cp2]);
   ok(await cluster.up());
-  await expectWholeFiles();
+  await expectWholeFiles(HOSTS);
   await expectSettled(cluster, HOSTS);
 });
 
@@ -185,7 +158,7 @@ test('names of the API servers that are edited are in their certificates, also w
         `echo | timeout 5 openssl s_client -connect ${lab.hostSettings(host).address}:6443 2>/dev/null | openssl x509 -noout -ext subjectAltName`,
       ),
     ).toContain('DNS:api.example.org');
-  await expectWholeFiles();
+  await expectWholeFiles(HOSTS);
   await expectSettled(cluster, HOSTS);
 });
 

@@ -8,12 +8,13 @@ import { byKbuild, byKubeadm } from '../authorities.ts';
 import { eventsOf, kbuild } from '../kbuild.ts';
 import { killedAtChanges } from '../killed-at-changes.ts';
 import * as lab from '../lab.ts';
+import { expectJoins } from '../lives-on.ts';
 import { ok, timed } from '../ok.ts';
 import { nodes } from '../pods.ts';
 import { etcdOf, membersOf, stacked, type Stacked } from '../stacked.ts';
 
 const CONTROL_PLANES = ['ricp1', 'ricp2', 'ricp3'];
-const LATER = 'ricp4';
+const LATER = ['ricp4', 'riw1'];
 const [cp] = CONTROL_PLANES as [string];
 let cluster: Stacked;
 
@@ -22,14 +23,12 @@ const rotation = (authority: string): readonly string[] => [
 ];
 
 beforeAll(async () => {
-  await lab.up([...CONTROL_PLANES, LATER]);
-  await lab.reset([LATER]);
   cluster = await stacked('rirotate', 7483, CONTROL_PLANES);
   ok(await cluster.up());
 });
 afterAll(async () => {
   cluster.balancer.close();
-  await lab.down([...CONTROL_PLANES, LATER]);
+  await lab.down([...CONTROL_PLANES, ...LATER]);
 });
 
 /** Whether a client with certificates of the old authority gets into etcd, and one with the new ones. */
@@ -90,8 +89,7 @@ test('the authority of the front proxy is replaced', async () => {
   await isWhole(CONTROL_PLANES);
 });
 
-test('then a control plane can join', async () => {
-  await cluster.name([...CONTROL_PLANES, LATER]);
-  ok(await cluster.up());
-  await isWhole([...CONTROL_PLANES, LATER]);
+test('then a control plane and a worker can join', async () => {
+  await expectJoins(cluster, CONTROL_PLANES, LATER);
+  expect(await membersOf(cluster)).toEqual([...CONTROL_PLANES, 'ricp4']);
 });
