@@ -178,6 +178,7 @@ async function hostInPhase(
         next = 0;
         continue;
       }
+      if (made === 'again') continue;
       changes += made;
       next += 1;
     } catch (error) {

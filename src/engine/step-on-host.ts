@@ -3,7 +3,7 @@ import type { Host } from '../model/inventory.ts';
 import { teller, type Convergence, type Place } from './convergence.ts';
 import type { Turns } from './disruption.ts';
 import { inGoodHealth, refuseAfterBroken } from './health.ts';
-import { changeId } from './plan.ts';
+import { changeId, isWait } from './plan.ts';
 import type { Change, Phase } from './step.ts';
 import { ask } from './target.ts';
 import { until } from '../until.ts';
@@ -49,7 +49,7 @@ const takesAway = ({ disrupts, drains }: Change): boolean => disrupts === true |
 /**
  * One step on one host: diff, apply, observe, and the diff must be empty within the step's settle time. Returns how many
  * changes were applied; `paused`: none, because a pause between batches of workers has passed, and earlier steps may have found
- * something since. @throws NotConverged, Refused, Interrupted, and what a change throws
+ * something since; `again`: none, because it could only wait, and what it waited for shows something to do. @throws NotConverged, Refused, Interrupted, and what a change throws
  */
 export async function stepOnHost(
   run: Convergence,
@@ -57,7 +57,7 @@ export async function stepOnHost(
   phase: Phase,
   host: Host,
   step: Phase['steps'][number],
-): Promise<number | 'paused'> {
+): Promise<number | 'paused' | 'again'> {
   const { inventory, observations, nowMs } = run;
   const question = ask(phase, step, host, inventory);
   const place: Place = { phase: phase.name, host: host.name, step: step.name };
@@ -72,7 +72,7 @@ export async function stepOnHost(
   const timesLost = await run.held(host.name);
   const seen = await look(nowMs() + UNTOLD_MS, purposeBefore(run, phase, host, [step, ...later]));
   if (seen.due.length === 0) return 0;
-  const make = async (): Promise<number> => {
+  const make = async (): Promise<number | 'again'> => {
     let found = seen;
     if ((await run.held(host.name)) !== timesLost) {
       // Another run may have held the locks meanwhile.
@@ -81,10 +81,11 @@ export async function stepOnHost(
     }
     if (found.sawCluster && found.due.some(readsFleet)) found = await look(nowMs() + UNTOLD_MS, 'change');
     const applied = await apply(run, phase, place, host, found);
-    await settle(run, place, step.settleMs ?? 0, look, forNextChange);
+    const mayFind = found.due.every(isWait);
+    const ended = await settle(run, place, step.settleMs ?? 0, { look, firstPurpose: forNextChange, mayFind });
     // What was waited for is the work of another run: its job may just have joined the host.
-    if (found.due.some(({ apply: own }) => own === undefined)) observations.expireCluster();
-    return applied;
+    if (found.due.some(isWait)) observations.expireCluster();
+    return ended === 'found' ? 'again' : applied;
   };
   if (!seen.due.some(takesAway)) return make();
   const batchCame = run.onTurn?.(host.name);
@@ -185,13 +186,21 @@ async function untilTold(run: Convergence, place: Place, deadlineMs: number, loo
   return (await until(observed, Infinity, { pause: sleep, nowMs, everyMs: POLL_MS, isGentle: true }))!;
 }
 
+/** How something settles. */
+interface Settling {
+  readonly look: (untilMs: number, purpose?: 'look' | 'change') => Promise<Look>;
+  readonly firstPurpose: 'look' | 'change';
+  /** Nothing was applied: a change that shows when the wait is over has its turn then. */
+  readonly mayFind: boolean;
+}
+
+/** Observes until nothing is due; `found`: until something can be done about it. @throws NotConverged at the deadline, Interrupted */
 async function settle(
   run: Convergence,
   place: Place,
   settleMs: number,
-  look: (untilMs: number, purpose?: 'look' | 'change') => Promise<Look>,
-  firstPurpose: 'look' | 'change',
-): Promise<void> {
+  { look, firstPurpose, mayFind }: Settling,
+): Promise<'settled' | 'found'> {
   const { observations, nowMs, sleep, signal } = run;
   const deadline = nowMs() + settleMs;
   const tell = teller(run, place);
@@ -202,7 +211,8 @@ async function settle(
     // Only the first look serves the next change, too: what is waited for is observed often.
     const purpose = before === undefined ? firstPurpose : 'look';
     before = await look(Math.max(deadline, nowMs() + UNTOLD_MS), purpose);
-    if (before.due.length === 0) return true;
+    if (before.due.length === 0) return 'settled';
+    if (mayFind && !before.due.every(isWait)) return 'found';
     const summaries = before.due.map(({ summary }) => summary);
     // At the run's own deadline too: what was waited for is what an operator wants to know.
     if (nowMs() >= deadline || signal.reason instanceof DeadlinePassed)
@@ -211,5 +221,5 @@ async function settle(
     stopIfInterrupted(signal, 'while waiting');
     return undefined;
   };
-  await until(settled, Infinity, { pause: sleep, nowMs, everyMs: POLL_MS, isGentle: true });
+  return (await until(settled, Infinity, { pause: sleep, nowMs, everyMs: POLL_MS, isGentle: true }))!;
 }

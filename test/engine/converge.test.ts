@@ -162,6 +162,32 @@ test('a host whose diff stays non-empty fails as not converged, with host, step 
   expect(error.exitCode).toBe(5);
 });
 
+test('what comes due when a step has waited for it to show is made, not waited for', async () => {
+  const here = world([w1]);
+  let asked = 0;
+  const hidden: Step = {
+    ...wants('hello'),
+    settleMs: 10_000,
+    diff: (target) => (++asked < 5 ? [{ summary: 'wait for the API' }] : wants('hello').diff(target)),
+  };
+  const { changes, failures } = await here.run([linuxPhase('greet', [w1], [hidden])]);
+  expect([...failures.values()]).toEqual([]);
+  expect(changes).toBe(1);
+  expect(here.words.get('w1')).toEqual(new Set(['hello']));
+});
+
+test('… if it is approved: the plan had no more than the wait', async () => {
+  const here = world([w1]);
+  let asked = 0;
+  const hidden: Step = {
+    ...wants('hello'),
+    settleMs: 10_000,
+    diff: (target) => (++asked < 5 ? [{ summary: 'wait for the API' }] : wants('hello').diff(target)),
+  };
+  const { failures } = await here.run([linuxPhase('greet', [w1], [hidden])], { planned: 'nothing' });
+  expect(String(failures.get('w1'))).toContain('not in the confirmed plan: say hello');
+});
+
 test('a step with a settle time is observed until its diff is empty', async () => {
   const here = world([w1]);
   let asked = 0;

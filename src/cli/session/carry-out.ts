@@ -84,7 +84,7 @@ async function dueUnderLock(run: Run, work: Work, lock: Lock): Promise<RunPlan> 
 async function planUnderLock(run: Run, work: Work, agreed: RunPlan, lock: Lock): Promise<RunPlan | undefined> {
   const { context, inventory } = run;
   const { phases, changes } = await dueUnderLock(run, work, lock);
-  const known = new Set(agreed.changes.map(changeId));
+  const known = new Set(changesIn(agreed.changes).map(changeId));
   const beyond = changesIn(changes).filter((change) => !known.has(changeId(change)));
   if (beyond.length > 0) {
     context.err(`the plan grew meanwhile:\n${planText(phases, beyond, restartsOf(inventory, beyond))}`);
@@ -121,7 +121,8 @@ async function convergeOn(run: Run, work: Work, { phases, changes }: RunPlan, lo
         ended();
       }
     },
-    planned: new Set(changes.map(changeId)),
+    // Who agreed to wait for something has not agreed to what may be found then.
+    planned: new Set(changesIn(changes).map(changeId)),
     approve: async (summary) => {
       await run.stopDrawing();
       return approved(run, work, `${summary}\nThis was not in the plan. Do it?`);

@@ -14,7 +14,6 @@ import * as lab from '../lab.ts';
 import { expectJoins, expectSettled } from '../lives-on.ts';
 import { ok, timed } from '../ok.ts';
 import { kubectl } from '../pods.ts';
-import { reported } from '../reported.ts';
 import { stacked, type Stacked } from '../stacked.ts';
 import { waitUntil } from '../wait-until.ts';
 
@@ -26,7 +25,7 @@ const PATIENCE_MS = 300_000;
 const HALF_AN_HOUR = 30 * 60_000;
 const AUDIT = '/etc/kubernetes/audit-policy.yaml';
 const GATE = 'MutablePVNodeAffinity';
-const KUBELETS_GATE = 'PodLogsQuerySplitStreams';
+const KUBELETS = { maxPods: 90, featureGates: { PodLogsQuerySplitStreams: true } };
 const QUOTA = 4 * 2 ** 30;
 const REPOSITORY = 'mirror.lab.test/k8s';
 const SUBNET = '10.112.0.0/16';
@@ -163,16 +162,16 @@ async function expectGroup(workers: readonly string[]): Promise<void> {
   }
 }
 
-/** kube-proxy's rules are those of nftables alone, and Services answer. */
-async function expectNftables(hosts: readonly string[]): Promise<void> {
+/** kube-proxy's rules are those of this mode alone, and Services answer. */
+async function expectMode(mode: 'iptables' | 'nftables', hosts: readonly string[]): Promise<void> {
   for (const host of hosts) {
-    await waitUntil(`${host} has rules of nftables only`, PATIENCE_MS, async () => {
+    await waitUntil(`${host} has rules of ${mode} only`, PATIENCE_MS, async () => {
       const found = await inside(
         host,
         `{ iptables-save; ip6tables-save; } 2>/dev/null | grep -cE 'KUBE-(SVC|SEP|SERVICES|NODEPORTS)'
          nft list tables | grep -c ' kube-proxy$'`,
       );
-      return /^0\n[1-9]/.test(found);
+      return (mode === 'nftables' ? /^0\n[1-9]/ : /^[1-9]\d*\n0/).test(found);
     });
     await waitUntil(`the API's Service answers on ${host}`, PATIENCE_MS, async () =>
       (await inside(host, 'curl -sk --max-time 3 -o /dev/null -w "%{http_code}" https://10.96.0.1/livez')).startsWith(
@@ -182,9 +181,6 @@ async function expectNftables(hosts: readonly string[]): Promise<void> {
   }
 }
 
-/** Where containers have their cgroups: `kubepods.slice` by systemd, `kubepods` by cgroupfs. */
-const cgroups = (hosts: readonly string[]): Promise<readonly string[]> =>
-  onEach(hosts, 'cat /proc/[0-9]*/cgroup 2>/dev/null | grep -oE "/kubepods(.slice)?/" | sort -u | tr -d "/\\n"');
 /** HTTP_PROXY of the first process of this name. */
 const proxyOf = (hosts: readonly string[], name: string): Promise<readonly string[]> =>
   onEach(hosts, `tr '\\0' '\\n' </proc/$(pgrep -x -o ${name})/environ | sed -n 's/^HTTP_PROXY=//p'`);
@@ -232,16 +228,16 @@ test('a patch taken out, kubelets, swap, sysctls and groups, and objects of the 
   rmSync(patch('kube-scheduler'));
   await say({
     ...gated({ kubeProxy: { ...plain.kubeadm['kubeProxy'], mode: 'nftables' } }),
-    ...kubelets({ maxPods: 90, failSwapOn: false, featureGates: { [KUBELETS_GATE]: true } }),
+    ...kubelets({ ...KUBELETS, failSwapOn: false }),
     ...(await inGroups(HOSTS)),
     network: { ...plain.network, moreServiceSubnets: [SUBNET] },
     dns: { replicas: 3 },
   });
   await killed();
   expect(await eachPod('kube-scheduler', '{.metadata.labels.changed}')).toEqual(each(CONTROL_PLANES, ''));
-  await expectKubelets(HOSTS, { maxPods: 90, failSwapOn: false, featureGates: { [KUBELETS_GATE]: true } });
+  await expectKubelets(HOSTS, { ...KUBELETS, failSwapOn: false });
   await expectGroup([worker]);
-  await expectNftables(HOSTS);
+  await expectMode('nftables', HOSTS);
   await kubectl(cp, '-n kube-system rollout status deployment coredns --timeout 300s');
   expect(await kubectl(cp, "-n kube-system get deployment coredns -o jsonpath='{.status.readyReplicas}'")).toBe('3');
   expect(await kubectl(cp, "get servicecidrs -o jsonpath='{.items[*].spec.cidrs[*]}'")).toContain(SUBNET);
@@ -252,10 +248,13 @@ test('a patch taken out, kubelets, swap, sysctls and groups, and objects of the 
   expect(await inside(worker, 'tail -n 1 /etc/fstab')).toMatch(/^\/swapfile /);
 });
 
-test('where images come from and by which way: imageRepository, registries, proxy; and the runtime itself', async () => {
+test('where images come from and by which way: imageRepository, registries, proxy; the runtime itself; and the way back of kube-proxy and swap', async () => {
   const runtime = 'io.containerd.cri.v1.runtime';
   const { plugins } = plain.runtime['config'] as unknown as { readonly plugins: Section };
   await say({
+    // Back to kube-proxy's own mode.
+    ...gated(),
+    ...kubelets(KUBELETS),
     kubernetes: { ...plain.kubernetes, ...cluster.kubernetes, imageRepository: REPOSITORY },
     runtime: {
       ...plain.runtime,
@@ -285,42 +284,22 @@ test('where images come from and by which way: imageRepository, registries, prox
   expect(await onEach(HOSTS, 'containerd config dump | sed -n "s/^ *max_container_log_line_size = //p"')).toEqual(
     each(HOSTS, '32768'),
   );
-  await expectSettled(cluster, HOSTS);
-});
-
-test('what nodes are drained for: another cgroup driver; the proxy and the swap go again', async () => {
-  await say({
-    runtime: { ...(said as { readonly runtime: object }).runtime, cgroupDriver: 'cgroupfs' },
-    ...kubelets({ maxPods: 90, featureGates: { [KUBELETS_GATE]: true } }),
-    proxy: undefined,
-  });
-  const running = start([...up(), '--json']);
-  await reported(
-    running,
-    'the pods of a control plane that start anew',
-    HALF_AN_HOUR,
-    (event) => event.kind === 'changing' && event.step === 'pods-by-driver' && CONTROL_PLANES.includes(event.host),
-  );
-  running.kill('SIGKILL');
-  await running.ended;
-  await killed();
-  expect(await cgroups(HOSTS)).toEqual(each(HOSTS, 'kubepods'));
-  await expectKubelets(HOSTS, { cgroupDriver: 'cgroupfs', failSwapOn: true, maxPods: 90 });
+  await expectKubelets(HOSTS, { ...KUBELETS, failSwapOn: true });
   expect(await inside(worker, 'grep swap /etc/fstab')).not.toMatch(/^[^#]/m);
-  expect(await proxyOf(CONTROL_PLANES, 'kube-apiserver')).toEqual(each(CONTROL_PLANES, ''));
-  expect(await proxyOf(HOSTS, 'containerd')).toEqual(each(HOSTS, ''));
+  await expectMode('iptables', HOSTS);
   await expectSettled(cluster, HOSTS);
 });
 
-test('afterwards a control plane and a worker can join, and have all of these settings', async () => {
+test('afterwards a control plane and a worker can join, and have all of these settings; the proxy goes again', async () => {
   const all = [...HOSTS, ...LATER];
   await lab.up(LATER);
-  await expectJoins(cluster, HOSTS, LATER, { ...said, ...(await inGroups(all)) });
+  await expectJoins(cluster, HOSTS, LATER, { ...said, ...(await inGroups(all)), proxy: undefined });
   const [control, joined] = LATER as [string, string];
   await expectStaticPods([control]);
   expect((await eachPod('etcd', '{.spec.containers[0].image}', [control]))[0]).toContain(`${REPOSITORY}/etcd:`);
-  await expectKubelets(LATER, { cgroupDriver: 'cgroupfs', maxPods: 90, featureGates: { [KUBELETS_GATE]: true } });
-  expect(await cgroups(LATER)).toEqual(each(LATER, 'kubepods'));
+  await expectKubelets(LATER, KUBELETS);
   await expectGroup([joined]);
-  await expectNftables(LATER);
+  await expectMode('iptables', LATER);
+  expect(await proxyOf([...CONTROL_PLANES, control], 'kube-apiserver')).toEqual(each([...CONTROL_PLANES, control], ''));
+  expect(await proxyOf(all, 'containerd')).toEqual(each(all, ''));
 });
