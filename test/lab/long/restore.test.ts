@@ -1,11 +1,12 @@
 /**
- * Snapshots at their worst: one of another cluster is refused, a restore of all members survives Ctrl-C and its deadline, and after two of three control planes are gone for good the one
+ * Snapshots at their worst: one of another cluster is refused, a restore of all members survives Ctrl-C, a kill and its deadline, and after two of three control planes are gone for good the one
  * that is left is put back from its snapshot, and grows again. The tests build on each other.
  */
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { start, type Ran, type Running } from '../kbuild.ts';
 import * as lab from '../lab.ts';
+import { expectSettled } from '../lives-on.ts';
 import { timed } from '../ok.ts';
 import { kubectl, nodes } from '../pods.ts';
 import { membersOf, stacked, type Stacked } from '../stacked.ts';
@@ -88,6 +89,25 @@ test('a restore that Ctrl-C ends while control planes stop is finished by the sa
   expect(kept).toContain('configmap/written-before');
   expect(kept).not.toContain('configmap/written-after');
   expect((await cluster.up('--json')).stdout).not.toContain('"kind":"changed"');
+});
+
+test.each([
+  ['the data changes places', 'etcd-restore-swapped'],
+  ['control planes start with the new data', 'etcd-restore-started'],
+])('a restore that is killed while %s is finished by the same command', async (_, step) => {
+  await kubectl('vrcp1', `create configmap before-${step}`);
+  const cut = startRestore('whole');
+  await waitUntil(step, 180_000, () => cut.printed().includes(`"step":"${step}"`));
+  cut.kill('SIGKILL');
+  expect((await cut.ended).code).toBeNull();
+  const up = await cluster.up();
+  expect(up.code, up.stderr).toBe(7);
+  timed('the same command after a kill', await restore('whole'));
+  expect(await membersOf(cluster)).toEqual(HOSTS);
+  const kept = await marked('vrcp2');
+  expect(kept).toContain('configmap/written-before');
+  expect(kept).not.toContain(`configmap/before-${step}`);
+  await expectSettled(cluster, HOSTS);
 });
 
 test('a restore that its --timeout ends says where it stands, and the same command finishes it', async () => {
