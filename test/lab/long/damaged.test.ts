@@ -16,8 +16,8 @@ import { waitUntil } from '../wait-until.ts';
 
 const HOSTS = ['l2dcp1', 'l2dcp2', 'l2dcp3'];
 const [first, second, damaged] = HOSTS as [string, string, string];
-const LATER = 'l2dw1';
-const KEYS = ['sa.key', 'etcd/ca.key', 'front-proxy-ca.key'].map((name) => `/etc/kubernetes/pki/${name}`);
+const LATER = ['l2dcp4', 'l2dw1'];
+const KEYS = ['ca.key', 'sa.key', 'etcd/ca.key', 'front-proxy-ca.key'].map((name) => `/etc/kubernetes/pki/${name}`);
 let cluster: Stacked;
 
 const hashes = async (host: string): Promise<string> => (await lab.inside(host, `sha256sum ${KEYS.join(' ')}`)).stdout;
@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   cluster.balancer.close();
-  await lab.down([...HOSTS, LATER]);
+  await lab.down([...HOSTS, ...LATER]);
 });
 
 test('lost keys are found, and come back from another control plane', async () => {
@@ -60,11 +60,27 @@ test('keys that two control planes have lost come back, also when kbuild is kill
   expect(kills).toBeGreaterThan(0);
   expect(made).toEqual([...new Set(made)]);
   for (const host of [second, damaged]) expect(await hashes(host)).toBe(await hashes(first));
-  ok(await cluster.run('plan', '--detailed-exitcode'));
+  await expectSettled(cluster, HOSTS);
+});
+
+test('kubeconfigs of administrators that all control planes have lost are made again, also when kbuild is killed at every change', async () => {
+  const files = '/etc/kubernetes/admin.conf /etc/kubernetes/super-admin.conf';
+  for (const host of HOSTS) await lab.inside(host, `rm -f ${files}`);
+  const { last, kills, made } = await killedAtChanges([
+    'up',
+    cluster.file,
+    '--yes',
+    '--kubeconfig',
+    cluster.kubeconfig,
+  ]);
+  ok(last);
+  expect(kills).toBeGreaterThan(1);
+  expect(made).toEqual([...new Set(made)]);
+  await expectSettled(cluster, HOSTS);
 });
 
 test('a key that no control plane has is a warning, and a backup is refused', async () => {
-  for (const host of HOSTS) await lab.inside(host, `mv ${KEYS[2]!} /root/kept.key`);
+  for (const host of HOSTS) await lab.inside(host, `mv ${KEYS[3]!} /root/kept.key`);
   const { stdout } = await cluster.run('check');
   expect(stdout).toContain('no other control plane has it');
   const backup = await cluster.run(
@@ -76,7 +92,7 @@ test('a key that no control plane has is a warning, and a backup is refused', as
   );
   expect(backup.code, backup.stderr).toBe(7);
   expect(backup.stderr).toContain('/etc/kubernetes/pki has no front-proxy-ca.key');
-  await lab.inside(first, `mv /root/kept.key ${KEYS[2]!}`);
+  await lab.inside(first, `mv /root/kept.key ${KEYS[3]!}`);
   ok(await cluster.up());
   expect(await hashes(damaged)).toBe(await hashes(first));
 });
@@ -105,6 +121,6 @@ test('a member that cannot read its data is removed and joins with empty data, w
   await expectSettled(cluster, HOSTS);
 });
 
-test('afterwards a worker can join, as the control plane did', async () => {
-  await expectJoins(cluster, HOSTS, [LATER]);
+test('afterwards a control plane and a worker more can join', async () => {
+  await expectJoins(cluster, HOSTS, LATER);
 });

@@ -5,12 +5,14 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { start, type Ran } from '../kbuild.ts';
 import * as lab from '../lab.ts';
+import { expectJoins, expectSettled } from '../lives-on.ts';
 import { ok, timed } from '../ok.ts';
 import { kubectl, nodes } from '../pods.ts';
 import { etcdctl, etcdOf, membersOf, stacked, type Stacked } from '../stacked.ts';
 import { waitUntil } from '../wait-until.ts';
 
 const HOSTS = ['dfcp1', 'dfcp2', 'dfcp3'];
+const LATER = ['dfcp4', 'dfw1'];
 const MIB = 1024 ** 2;
 const QUOTA = 32 * MIB;
 const API_SERVER = '/etc/kubernetes/manifests/kube-apiserver.yaml';
@@ -81,7 +83,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   cluster.balancer.close();
-  await lab.down(HOSTS);
+  await lab.down([...HOSTS, ...LATER]);
 });
 
 test('one control plane with a small quota is built; there is nothing to reclaim', async () => {
@@ -177,6 +179,7 @@ test('killed after its first member, the same command finishes, and disarms the 
   await takesWrites('after-kill');
   expect(await membersOf(cluster)).toEqual(HOSTS);
   expect(await nodes('dfcp2')).toEqual({ dfcp1: true, dfcp2: true, dfcp3: true });
+  await expectSettled(cluster, HOSTS);
 });
 
 test('when data, and no old revisions, fills the quota, the setting that raises it is named', async () => {
@@ -202,4 +205,8 @@ test('when data, and no old revisions, fills the quota, the setting that raises 
   expect(await alarms()).toContain('NOSPACE');
   timed('after keys were deleted', await defragment());
   await takesWrites('after-data');
+});
+
+test('afterwards a control plane and a worker can join', async () => {
+  await expectJoins(cluster, HOSTS, LATER);
 });

@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventsOf, start, type Ran, type Running } from '../kbuild.ts';
 import * as lab from '../lab.ts';
+import { expectJoins, expectSettled } from '../lives-on.ts';
 import { ok } from '../ok.ts';
 import { nodes } from '../pods.ts';
 import { stacked, type Stacked } from '../stacked.ts';
@@ -37,10 +38,12 @@ async function nothingLeft(cluster: Stacked, hosts: readonly string[]): Promise<
   expect(await leftOnNodes(hosts[0]!)).toEqual([]);
   expect(ok(await cluster.run('reboot')).stdout).toBe('nothing to do\n');
   expect(ok(await cluster.up()).stdout).toBe('nothing to do\n');
+  await expectSettled(cluster, hosts);
 }
 
 describe('three control planes and two workers', () => {
   const HOSTS = ['rbcp1', 'rbcp2', 'rbcp3', 'rbw1', 'rbw2'];
+  const LATER = ['rbcp4', 'rbw3'];
   const [, second, , w1, w2] = HOSTS as [string, string, string, string, string];
   let cluster: Stacked;
 
@@ -51,7 +54,7 @@ describe('three control planes and two workers', () => {
   });
   afterAll(async () => {
     cluster.balancer.close();
-    await lab.down(HOSTS);
+    await lab.down([...HOSTS, ...LATER]);
   });
 
   test('only the hosts that want it restart: workers first, and no acknowledged write is lost', async () => {
@@ -101,6 +104,10 @@ describe('three control planes and two workers', () => {
     await lab.inside(w1, 'systemctl enable --now kubelet');
     expect(rebooted(ok(await startReboot(cluster, w1, w2, '--all').ended))).toEqual([w2]);
     await nothingLeft(cluster, HOSTS);
+  });
+
+  test('afterwards a control plane and a worker can join', async () => {
+    await expectJoins(cluster, HOSTS, LATER);
   });
 });
 

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startWriter, type Writer } from '../api-writer.ts';
 import { killedAtChanges } from '../killed-at-changes.ts';
-import type { Ran } from '../kbuild.ts';
+import { kbuild, type Ran } from '../kbuild.ts';
 import * as lab from '../lab.ts';
 import { expectSettled } from '../lives-on.ts';
 import { ok, timed } from '../ok.ts';
@@ -16,6 +16,7 @@ import { waitUntil } from '../wait-until.ts';
 const [cp1, cp2, cp3, spare, w1] = ['rpcp1', 'rpcp2', 'rpcp3', 'rpcp4', 'rpw1'] as const;
 const CONTROL_PLANES = [cp1, cp2, cp3];
 const HOSTS = [...CONTROL_PLANES, w1];
+const LATER = ['rpcp5', 'rpw2'];
 const FIVE_MINUTES = 5 * 60_000;
 
 let cluster: Stacked;
@@ -26,7 +27,12 @@ const changed = new Map<string, Readonly<Record<string, unknown>> & { readonly i
 /** The inventory of these hosts, each as it is by now. */
 async function name(hosts: readonly string[]): Promise<void> {
   const inventory = await lab.inventory(hosts);
-  await cluster.name(hosts, { hosts: inventory.hosts.map((host) => ({ ...host, ...changed.get(host.name) })) });
+  const now = inventory.hosts.map((host) => ({ ...host, ...changed.get(host.name) }));
+  await cluster.name(hosts, { hosts: now });
+  // The balancer is the user's own: it must be told the addresses, too.
+  cluster.balancer.setBackends(
+    now.filter(({ role }) => role === 'control-plane').map((host) => host.internalAddress ?? host.address),
+  );
 }
 
 const remove = (...args: readonly string[]): Promise<Ran> => cluster.run('remove', ...args, '--yes');
@@ -43,15 +49,16 @@ const inventoryGives = (host: string, internalAddress: string): void =>
 const alike = (address: string, last: number): string => address.replace(/\d+$/, String(last));
 /** kbuild with these arguments, killed at every change. */
 const killed = async (args: readonly string[]): Promise<Ran> => (await killedAtChanges(args)).last;
-/** Removes a host and joins it with the address that it has then, with kbuild killed at every change of both. */
-async function readdressed(host: string, address: string): Promise<void> {
+const whole = (args: readonly string[]): Promise<Ran> => kbuild(...args);
+/** Removes a host and joins it with the address that it has then. */
+async function readdressed(host: string, address: string, run: typeof whole): Promise<void> {
   const from = performance.now();
-  ok(await killed(['remove', host, '--yes', '-i', cluster.file]));
+  ok(await run(['remove', host, '--yes', '-i', cluster.file]));
   inventoryGives(host, address);
   await name(HOSTS);
   // The kernel takes both addresses away with the first one of their network.
   await inside(machineOf(host), `ip addr flush dev eth1 && ip addr add ${address}/24 dev eth1`);
-  ok(await killed(['up', cluster.file, '--yes', '--kubeconfig', cluster.kubeconfig]));
+  ok(await run(['up', cluster.file, '--yes', '--kubeconfig', cluster.kubeconfig]));
   console.log(`another address of ${host}: ${((performance.now() - from) / 1000).toFixed(0)} s`);
 }
 const isWhole = async (): Promise<void> => {
@@ -69,7 +76,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   cluster.balancer.close();
-  await lab.down([...HOSTS, spare]);
+  await lab.down([...HOSTS, spare, ...LATER]);
 });
 
 test('the data of a member is damaged: status names it, and removed and joined again it has new data', async () => {
@@ -139,10 +146,49 @@ test('a worker and a control plane get other addresses: up refuses to change the
     expect(refused.stderr).toContain(`it joined replaced with the address ${old}, and the inventory says ${address}`);
     inventoryGives(host, old);
     await name(HOSTS);
-    await readdressed(host, address);
+    await readdressed(host, address, killed);
   }
   await isWhole();
   const { acknowledged, lost, longestGapMs } = await writer.stop();
   console.log(`${String(acknowledged)} writes acknowledged, longest gap ${String(longestGapMs)} ms`);
   expect(lost).toEqual([]);
+});
+
+test('all addresses change at once: with the old ones beside them the cluster is back, and each host is joined with its new one', async () => {
+  const both = HOSTS.map((host, index) => ({
+    host,
+    old: addressOf(host),
+    address: alike(addressOf(host), 243 + index),
+  }));
+  await Promise.all(
+    both.map(({ host, address }) =>
+      inside(machineOf(host), `ip addr flush dev eth1 && ip addr add ${address}/24 dev eth1`),
+    ),
+  );
+  await waitUntil('the API is away', FIVE_MINUTES, async () => (await cluster.run('status')).code !== 0);
+  const from = performance.now();
+  await Promise.all(both.map(({ host, old }) => inside(machineOf(host), `ip addr add ${old}/24 dev eth1`)));
+  // Members know each other by these addresses, also the one that calls: the hosts must send from them.
+  await new Promise((resolve) => setTimeout(resolve, 30_000));
+  const { code } = await cluster.run('status');
+  const refused = await inside(
+    cp1,
+    'grep -h "does not match any of" /var/log/pods/kube-system_etcd-*/etcd/*.log | tail -n 1',
+  );
+  console.log(`with the old addresses as second ones: status exits ${String(code)}; etcd said: ${refused}`);
+  await Promise.all(
+    both.map(({ host, old }) => inside(machineOf(host), `ip route replace ${alike(old, 0)}/24 dev eth1 src ${old}`)),
+  );
+  await waitUntil('the cluster is back', 2 * FIVE_MINUTES, async () => (await cluster.run('status')).code === 0);
+  console.log(`the cluster is back after ${((performance.now() - from) / 1000).toFixed(0)} s`);
+  for (const { host, address } of both) await readdressed(host, address, whole);
+  await isWhole();
+});
+
+test('afterwards a control plane and a worker can join', async () => {
+  await lab.up(LATER, { nics: 2 });
+  await lab.reset(LATER);
+  await name([...HOSTS, ...LATER]);
+  timed('one more of each', await cluster.up());
+  await expectSettled(cluster, [...HOSTS, ...LATER], machineOf);
 });

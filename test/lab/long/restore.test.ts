@@ -6,13 +6,14 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { start, type Ran, type Running } from '../kbuild.ts';
 import * as lab from '../lab.ts';
-import { expectSettled } from '../lives-on.ts';
+import { expectJoins, expectSettled } from '../lives-on.ts';
 import { timed } from '../ok.ts';
 import { kubectl, nodes } from '../pods.ts';
 import { membersOf, stacked, type Stacked } from '../stacked.ts';
 import { waitUntil } from '../wait-until.ts';
 
 const HOSTS = ['vrcp1', 'vrcp2', 'vrcp3'];
+const LATER = ['vrcp4', 'vrw1'];
 let cluster: Stacked;
 let snapshot: (name: string) => string;
 
@@ -28,7 +29,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   cluster.balancer.close();
-  await lab.down(HOSTS);
+  await lab.down([...HOSTS, ...LATER]);
 });
 
 test('a cluster of the same name, of the same hosts, leaves a snapshot behind', async () => {
@@ -145,4 +146,9 @@ test('it grows to three again, with new machines under the old names', async () 
   expect(await membersOf(cluster)).toEqual(HOSTS);
   expect(await nodes('vrcp3')).toEqual({ vrcp1: true, vrcp2: true, vrcp3: true });
   expect(await marked('vrcp2')).toContain('configmap/before-the-snapshot');
+  await expectSettled(cluster, HOSTS);
+});
+
+test('afterwards a control plane and a worker more can join', async () => {
+  await expectJoins(cluster, HOSTS, LATER);
 });
