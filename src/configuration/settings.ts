@@ -1,6 +1,7 @@
 import type { ClusterUp } from '../facts/cluster.ts';
 import { OWNER_LABEL, SETTINGS } from '../facts/ownership.ts';
 import type { Inventory, JsonObject } from '../model/inventory.ts';
+import { areAllServedByCluster, KUBELET_AUTHORITY } from '../model/kubelet-serving.ts';
 import { sha256Of } from '../shell/secret.ts';
 import { sharedKubeletConfig } from './kubelet-config.ts';
 import { same } from './compare.ts';
@@ -8,6 +9,9 @@ import { deploymentSettings } from './dns.ts';
 
 /** Settings that reach a cluster through kubeadm, by the part of the inventory that they come from. */
 export type SettingsPart = 'cluster' | 'kubelet' | 'kubeProxy' | 'patches' | 'proxy' | 'images' | 'dns';
+
+/** What a run notes before it changes it: a part, or the flag that API servers get when all kubelets serve with certificates of the cluster. */
+export type Begun = SettingsPart | typeof KUBELET_AUTHORITY.name;
 
 /** Patches of the kubelet's configuration are compared on each host. */
 const isKubeletPatch = (name: string): boolean => name.startsWith('kubeletconfiguration');
@@ -54,18 +58,18 @@ export const settingsNote = (inventory: Inventory): JsonObject =>
   noteOf({ [SETTINGS.key]: JSON.stringify(settingsOf(inventory)) });
 
 /**
- * The same ConfigMap before these parts are changed: with the settings as they were, and with what is about to change. If the run is cut off,
+ * The same ConfigMap before these are changed: with the settings as they were, and with what is about to change. If the run is cut off,
  * some control planes have the change, and the inventory may be set back meanwhile to what is noted.
  */
-export const unfinishedNote = (inventory: Inventory, cluster: ClusterUp, parts: readonly SettingsPart[]): JsonObject =>
+export const unfinishedNote = (inventory: Inventory, cluster: ClusterUp, begun: readonly Begun[]): JsonObject =>
   noteOf({
     [SETTINGS.key]: JSON.stringify(cluster.settings),
     [SETTINGS.unfinished]: `${[
       ...new Set([
         ...(cluster.unfinished ?? []),
-        ...parts,
-        ...(parts.includes('patches') ? editedPatches(inventory, cluster) : []),
-        ...(parts.includes('cluster') && isEtcdEdited(inventory, cluster) ? [ETCD] : []),
+        ...begun,
+        ...(begun.includes('patches') ? editedPatches(inventory, cluster) : []),
+        ...(begun.includes('cluster') && isEtcdEdited(inventory, cluster) ? [ETCD] : []),
       ]),
     ].join('\n')}\n`,
   });
@@ -83,6 +87,14 @@ export function notedPart(part: SettingsPart, { settings, configuration }: Clust
 
 const isUnfinished = ({ unfinished = [] }: ClusterUp, name: string): boolean => unfinished.includes(name);
 
+/**
+ * True if a run has begun to change the part, and not all control planes may have it as it is. The flag for kubelets' certificates counts if it is
+ * not to be: where it is, the step that gave it to some goes on.
+ */
+export const isBegun = ({ hosts }: Inventory, cluster: ClusterUp, part: SettingsPart): boolean =>
+  isUnfinished(cluster, part) ||
+  (part === 'cluster' && isUnfinished(cluster, KUBELET_AUTHORITY.name) && !areAllServedByCluster(hosts));
+
 /** In the list of what is unfinished: etcd's own settings of `kubeadm.cluster`. */
 const ETCD = 'etcd';
 
@@ -99,7 +111,7 @@ export function editedParts(inventory: Inventory, cluster: ClusterUp): readonly 
   if (cluster.settings === undefined) return 'unknown';
   const wanted = Object.entries(settingsOf(inventory)) as readonly (readonly [SettingsPart, JsonObject])[];
   return wanted
-    .filter(([part, value]) => isUnfinished(cluster, part) || !same(value, notedPart(part, cluster, value)))
+    .filter(([part, value]) => isBegun(inventory, cluster, part) || !same(value, notedPart(part, cluster, value)))
     .map(([part]) => part);
 }
 

@@ -8,7 +8,7 @@ import type { Fleet } from '../facts/fleet.ts';
 import type { Inventory } from '../model/inventory.ts';
 import { KUBELET_AUTHORITY } from '../model/kubelet-serving.ts';
 import { script } from '../templates.ts';
-import { rewriteAll, rewritten } from './settings.ts';
+import { noteBegin, once, rewriteAll, rewritten } from './settings.ts';
 import { settingsPreview, settingsRestarts } from './settings-preview.ts';
 
 /** @throws Refused for nodes whose kubelets kbuild does not manage: API servers could not connect to them any more */
@@ -54,7 +54,8 @@ export const kubeletAuthority: Step<'cluster'> = {
               KUBELETS: nodes.map(({ name, internalAddress }) => `${name} ${internalAddress}`),
             }),
           );
-          await rewriteAll({ inventory, fleet }, work, on);
+          const begin = once(() => noteBegin({ inventory, fleet }, [KUBELET_AUTHORITY.name], on));
+          await rewriteAll({ inventory, fleet }, work, on, begin);
         },
       },
     ];

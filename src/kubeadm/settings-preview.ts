@@ -1,6 +1,6 @@
 import { same } from '../configuration/compare.ts';
 import type { KubeadmPart } from '../configuration/kubeadm-settings.ts';
-import { editedPatches, notedPart, settingsOf, type SettingsPart } from '../configuration/settings.ts';
+import { editedPatches, isBegun, notedPart, settingsOf, type SettingsPart } from '../configuration/settings.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Restart } from '../engine/step.ts';
 import type { ClusterUp } from '../facts/cluster.ts';
@@ -37,7 +37,7 @@ export function settingsRestarts(
   const noted = partOf(cluster.settings, 'cluster');
   const patches = editedPatches(inventory, cluster);
   // Every manifest names an image and has the proxy's variables.
-  const all = edited.includes('proxy') || edited.includes('images') || (cluster.unfinished ?? []).includes('cluster');
+  const all = edited.includes('proxy') || edited.includes('images') || isBegun(inventory, cluster, 'cluster');
   const components = COMPONENTS.filter(
     ({ key, pod }) =>
       all || !same(inManifest(wanted, key), inManifest(noted, key)) || patches.some((name) => name.startsWith(pod)),
@@ -71,7 +71,7 @@ export function settingsPreview(
       const wanted = settingsOf(inventory)[part];
       const diff = settingsDiff(INVENTORY_NAME[part], notedPart(part, cluster, wanted) ?? {}, wanted);
       if (diff.length > 0) return diff;
-      if (cluster.unfinished?.includes(part) === true)
+      if (isBegun(inventory, cluster, part))
         return [`${INVENTORY_NAME[part]}: a change of it may not have reached all control planes`];
       return part === 'dns' ? drift.map((found) => `dns: found ${found}`) : [];
     })

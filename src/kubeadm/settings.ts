@@ -7,6 +7,7 @@ import { passControlPlaneGate } from '../cluster/restart-gate.ts';
 import { ailingControllers } from '../cluster/well.ts';
 import { kubectl } from '../configuration/kubectl.ts';
 import {
+  type Begun,
   editedParts,
   editedPatches,
   isEtcdEdited,
@@ -126,7 +127,8 @@ export async function rewriteAll(
   await rewrite(targetOf(host), on, { parts: onActing, note: JSON.stringify(settingsNote(inventory)), begin });
 }
 
-const once = (begin: Begin): Begin => {
+/** Begins at the first call. */
+export const once = (begin: Begin): Begin => {
   let begun: Promise<void> | undefined;
   return () => (begun ??= begin());
 };
@@ -144,20 +146,19 @@ function foundIn(drift: readonly string[], { unfinished = [] }: ClusterUp): stri
 }
 
 /** Notes what is about to change: a run that is cut off leaves it on some control planes, whatever the inventory says then. */
-async function noteBegin(
-  inventory: Inventory,
-  { fleet }: Pick<Target<'cluster'>, 'fleet'>,
-  parts: readonly SettingsPart[],
+export async function noteBegin(
+  { inventory, fleet }: Pick<Target<'cluster'>, 'inventory' | 'fleet'>,
+  begun: readonly Begun[],
   on: On,
 ): Promise<void> {
   const cluster = liveCluster(fleet);
-  if (parts.length === 0 || cluster.settings === undefined) return;
+  if (begun.length === 0 || cluster.settings === undefined) return;
   const host = acting(fleet);
   await on(host).run(
     script('linux/apply-objects.sh', {
       KUBECTL: kubectl(inventory, host).join(' '),
       MANAGER: FIELD_MANAGER,
-      FIRST: JSON.stringify(unfinishedNote(inventory, cluster, parts)),
+      FIRST: JSON.stringify(unfinishedNote(inventory, cluster, begun)),
       CRDS: [],
       OBJECTS: '',
     }),
@@ -204,7 +205,7 @@ export const kubeadmSettings: Step<'cluster'> = {
             { inventory, fleet },
             work,
             on,
-            once(() => noteBegin(inventory, { fleet }, parts, on)),
+            once(() => noteBegin({ inventory, fleet }, parts, on)),
           ),
       },
     ];

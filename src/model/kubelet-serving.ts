@@ -29,16 +29,20 @@ function withArguments(cluster: JsonObject, extraArgs: readonly Named[]): JsonOb
   return Object.keys(apiServer).length === 0 ? without(cluster, 'apiServer') : { ...cluster, apiServer };
 }
 
+/** True if the kubelet of every node is to serve with a certificate of the cluster: API servers could not connect to one that does not. */
+export function areAllServedByCluster(hosts: readonly Pick<Host, 'role' | 'kubelet'>[]): boolean {
+  const nodes = hosts.filter(({ role }) => role === 'control-plane' || role === 'worker');
+  return nodes.length > 0 && nodes.every(servesByCluster);
+}
+
 /**
- * `kubeadm.cluster` with the flag, if every node's kubelet serves with a certificate of the cluster: API servers could not connect
- * to a kubelet that does not. A value of the inventory stays.
+ * `kubeadm.cluster` with the flag, if every node's kubelet serves with a certificate of the cluster. A value of the inventory stays.
  */
 export function withKubeletAuthority(
   cluster: JsonObject,
   hosts: readonly Pick<Host, 'role' | 'kubelet'>[],
 ): JsonObject {
-  const nodes = hosts.filter(({ role }) => role === 'control-plane' || role === 'worker');
-  if (nodes.length === 0 || !nodes.every(servesByCluster)) return cluster;
+  if (!areAllServedByCluster(hosts)) return cluster;
   return withArguments(cluster, mergedArguments([KUBELET_AUTHORITY], argumentsOf(cluster)));
 }
 

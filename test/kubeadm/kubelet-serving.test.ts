@@ -184,10 +184,29 @@ describe('API servers', () => {
   test('do so only after every kubelet has shown a certificate of the cluster', async () => {
     const { on, sent } = recordingOn();
     await kubeletAuthority.diff(target())[0]!.apply!(on);
-    const [proof, ...jobs] = sent;
+    const [proof, note, ...jobs] = sent;
+    expect(note).toMatchObject({ kind: 'run', title: 'linux/apply-objects.sh' });
+    expect('script' in note! ? note.script : '').toContain('unfinished');
     expect(proof).toMatchObject({ host: 'cp1', kind: 'run' });
     expect('script' in proof! ? proof.script : '').toContain(`w1 ${w1.internalAddress}`);
     expect(jobs.map(({ kind }) => kind)).toContain('job');
+  });
+
+  test('that got the flag in a run that was cut off keep it, and the same step goes on', () => {
+    const live = clusterOf({ nodes: nodesOf(cp1, w1), settings, unfinished: ['kubelet-certificate-authority'] });
+    expect(kubeadmSettings.diff(target({}, live))).toEqual([]);
+    expect(kubeletAuthority.diff(target({}, live))).toHaveLength(1);
+  });
+
+  test('… or lose it, if the inventory was set back: the cluster’s settings alone do not show it', async () => {
+    const live = clusterOf({ nodes: nodesOf(cp1, w1), settings, unfinished: ['kubelet-certificate-authority'] });
+    const [change, ...others] = kubeadmSettings.diff(target({ hosts: plain.hosts, kubeadm: plain.kubeadm }, live));
+    expect(others).toEqual([]);
+    expect(change!.summary).toContain('kubeadm.cluster');
+    expect(change!.restarts!.map(({ what }) => what)).toContain('API server');
+    expect(await change!.preview!(recordingOn().on)).toContain(
+      'kubeadm.cluster: a change of it may not have reached all control planes',
+    );
   });
 
   test('keep the flag without a second restart', () => {
