@@ -301,7 +301,7 @@ test('status --watch: goes on while no host answers, says nothing twice, and Ctr
   // However slow the machine is: it is interrupted two rounds after it has printed something.
   const watched = (flags: string) =>
     shell(
-      `$K status $I --watch --every 1s ${flags} --log-file log >shown & watch=$!
+      `rm -f shown; $K status $I --watch --every 1s ${flags} --log-file log >shown & watch=$!
        while kill -0 $watch && ! [ -s shown ]; do sleep 0.1; done
        sleep 3; kill -INT $watch; wait $watch; echo status $? >>shown; cat shown`,
       inventoryOf(1),
