@@ -4,6 +4,9 @@ import { casOf, shareCa } from './trusted-cas.ts';
 
 const KUBELET_CONF = '/etc/kubernetes/kubelet.conf';
 
+/** What is left where an init came to its last phases: only the API tells whether it ended. */
+const LATE_INIT = 'its init came as far as the certificate that the kubelet renews';
+
 /** Names of the other hosts that have this host's CA and a kubelet's kubeconfig. */
 function joinedToItsCa({ host, facts, fleet }: Seen): readonly string[] {
   if (facts.caFingerprint === 'absent') return [];
@@ -30,7 +33,12 @@ export function evidenceOfService(seen: Seen): string | undefined {
   const others = joinedToItsCa(seen);
   if (others.length > 0) return `${others.join(', ')} ${others.length === 1 ? 'is' : 'are'} joined to its CA`;
   // If a signing command signs, kbuild itself puts that certificate there before kubeadm runs.
-  return kubeletFinalized && signingAuthority(inventory) === undefined
-    ? 'its init came as far as the certificate that the kubelet renews'
-    : undefined;
+  return kubeletFinalized && signingAuthority(inventory) === undefined ? LATE_INIT : undefined;
 }
+
+/**
+ * True for a host whose init may have been cut off in its last phases, after those by which kbuild takes it for one that served: until the API
+ * answers, it counts as joined, and may lack kube-proxy and CoreDNS.
+ */
+export const mayLackAddons = (seen: Seen): boolean =>
+  seen.fleet.cluster.state === 'down' && evidenceOfService(seen) === LATE_INIT;

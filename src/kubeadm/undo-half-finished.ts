@@ -7,7 +7,8 @@ import { forgetKeys } from '../cluster/stop-control-plane.ts';
 import { gate } from '../cluster/quorum.ts';
 import { secretYaml } from '../configuration/secret-yaml.ts';
 import type { Seen } from '../cluster/seen.ts';
-import { standing } from '../cluster/standing.ts';
+import { mayLackAddons } from '../cluster/served.ts';
+import { hasOwnMarker, standing } from '../cluster/standing.ts';
 import { undoObstacle } from '../cluster/undo-waits.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
@@ -16,12 +17,25 @@ import { linuxFacts } from '../facts/fleet.ts';
 import { isControlPlane } from '../facts/joined.ts';
 import { controlPlanes } from '../topology/select.ts';
 
-/** Waits for the API before kbuild undoes a half-finished action on a host, if other hosts have joined the cluster. */
+/** Why kbuild has to wait until it knows whether what is half-finished on a host is to be undone. undefined: it need not. */
+function whyNotYet(target: Seen): string | undefined {
+  const { inventory, host, facts, fleet } = target;
+  const { cluster } = fleet;
+  if (standing(target) === 'partial') return undoObstacle(target);
+  return cluster.state === 'down' && hasOwnMarker(inventory, facts) && mayLackAddons(target)
+    ? `the API tells whether the init on ${host.name} had ended (${cluster.reason})`
+    : undefined;
+}
+
+/**
+ * Waits for the API before kbuild undoes a half-finished action on a host, if other hosts have joined the cluster, or if the action may have
+ * ended after all. Hosts that joined before that is known would have the init count as complete.
+ */
 export const undoMayBegin: Step & Step<'windows'> = {
   name: 'undo-may-begin',
   settleMs: 5 * 60_000,
   diff: (target: Seen) => {
-    const why = standing(target) === 'partial' ? undoObstacle(target) : undefined;
+    const why = whyNotYet(target);
     return why === undefined
       ? []
       : [{ summary: `wait before what is half-finished on ${target.host.name} is undone: ${why}` }];

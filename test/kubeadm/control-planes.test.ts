@@ -19,6 +19,8 @@ import {
   joinedHost,
   joinedWorker,
   nodeOf,
+  nodesOf,
+  podOf,
   targetOf,
   w1,
 } from '../fakes/cluster.ts';
@@ -188,6 +190,38 @@ describe('before a half-finished init is undone', () => {
     const full = () => Promise.reject(new Error('no space left'));
     await expect(undoHalfFinished(noSnapshot, full).diff(target)[0]!.apply!(other.on)).rejects.toThrow('no space left');
     expect(other.sent).toEqual([]);
+  });
+});
+
+describe('an init that was cut off between the kubelet’s certificate and the add-ons', () => {
+  const late = joinedControlPlane({
+    marker: { cluster: 'demo', action: 'init', job: 'x', stage: 'begun' },
+    servedBefore: { olderThanMarker: [], kubeletFinalized: true },
+  });
+  const found = (state: ClusterView, facts = late, ...others: Parameters<typeof fleetIn>[1][]) => {
+    const target = targetOf(inventoryOf(), cp1, fleetIn(state, [cp1, facts], ...others));
+    return [undoMayBegin, undoHalfFinished(noSnapshot, noSnapshot), kubeadmInit].map((step) => summaries(step, target));
+  };
+  const down = { state: 'down', reason: 'refused' } as const;
+
+  test('waits for the API: a host that joined before would have it count as complete, without kube-proxy', () => {
+    expect(found(down)).toEqual([
+      ['wait before what is half-finished on cp1 is undone: the API tells whether the init on cp1 had ended (refused)'],
+      [],
+      [],
+    ]);
+  });
+
+  test('is undone when the API shows that the add-ons are missing, and is left alone when they are there', () => {
+    const alone = { nodes: nodesOf(cp1) };
+    expect(found(clusterOf({ ...alone, pods: [] }))[1]).toEqual([expect.stringContaining('undo a half-finished init')]);
+    const addons = ['kube-proxy', 'kube-dns'].map((app) => podOf({ name: app, labels: { 'k8s-app': app } }));
+    expect(found(clusterOf({ ...alone, pods: addons })).slice(0, 2)).toEqual([[], []]);
+  });
+
+  test('is not waited for where a host has joined since, nor after the init has ended', () => {
+    expect(found(down, late, [w1, joinedWorker()])[0]).toEqual([]);
+    expect(found(down, { ...late, marker: 'absent' })[0]).toEqual([]);
   });
 });
 
