@@ -124,6 +124,27 @@ describe('kubeadm settings of a live cluster', () => {
     expect(parameters(job!.script)).toMatchObject({ PARTS: ['cluster', 'etcd'] });
   });
 
+  test.each(['force-new-cluster', 'initial-cluster', 'initial-cluster-state', 'name', 'listen-peer-urls'])(
+    'that are etcd’s --%s are refused: the member might found a cluster of its own',
+    (name) => {
+      const withArgument = (value: string) => withCluster({ etcd: { local: { extraArgs: [{ name, value }] } } });
+      const plain = withCluster({ etcd: { local: {} } });
+      for (const [wanted, noted] of [
+        [withArgument('a'), plain],
+        [withArgument('a'), withArgument('b')],
+        [plain, withArgument('a')],
+      ] as const)
+        expect(() => due(wanted, settingsOf(noted))).toThrow(`--${name} in kubeadm.cluster.etcd.local`);
+      expect(due(withArgument('a'), settingsOf(withArgument('a')))).toEqual([]);
+    },
+  );
+
+  test('that give etcd such an argument by its environment are refused, too', () => {
+    const extraEnvs = [{ name: 'ETCD_FORCE_NEW_CLUSTER', value: 'true' }];
+    const noted = settingsOf(withCluster({ etcd: { local: {} } }));
+    expect(() => due(withCluster({ etcd: { local: { extraEnvs } } }), noted)).toThrow('--force-new-cluster in');
+  });
+
   describe('that are arguments of etcd, of three control planes', () => {
     const hosts = [cp1, cp2, cp3];
     const settings = (cluster: JsonObject): Inventory =>
