@@ -40,5 +40,4 @@ export function evidenceOfService(seen: Seen): string | undefined {
  * True for a host whose init may have been cut off in its last phases, after those by which kbuild takes it for one that served: until the API
  * answers, it counts as joined, and may lack kube-proxy and CoreDNS.
  */
-export const mayLackAddons = (seen: Seen): boolean =>
-  seen.fleet.cluster.state === 'down' && evidenceOfService(seen) === LATE_INIT;
+export const mayLackAddons = (seen: Seen): boolean => evidenceOfService(seen) === LATE_INIT;

@@ -162,15 +162,19 @@ test('a host whose diff stays non-empty fails as not converged, with host, step 
   expect(error.exitCode).toBe(5);
 });
 
-test('what comes due when a step has waited for it to show is made, not waited for', async () => {
-  const here = world([w1]);
+/** A step that can only wait when it is asked the first times. */
+function shownLate(): Step {
   let asked = 0;
-  const hidden: Step = {
+  return {
     ...wants('hello'),
     settleMs: 10_000,
     diff: (target) => (++asked < 5 ? [{ summary: 'wait for the API' }] : wants('hello').diff(target)),
   };
-  const { changes, failures } = await here.run([linuxPhase('greet', [w1], [hidden])]);
+}
+
+test('what comes due when a step has waited for it to show is made, not waited for', async () => {
+  const here = world([w1]);
+  const { changes, failures } = await here.run([linuxPhase('greet', [w1], [shownLate()])]);
   expect([...failures.values()]).toEqual([]);
   expect(changes).toBe(1);
   expect(here.words.get('w1')).toEqual(new Set(['hello']));
@@ -178,13 +182,7 @@ test('what comes due when a step has waited for it to show is made, not waited f
 
 test('… if it is approved: the plan had no more than the wait', async () => {
   const here = world([w1]);
-  let asked = 0;
-  const hidden: Step = {
-    ...wants('hello'),
-    settleMs: 10_000,
-    diff: (target) => (++asked < 5 ? [{ summary: 'wait for the API' }] : wants('hello').diff(target)),
-  };
-  const { failures } = await here.run([linuxPhase('greet', [w1], [hidden])], { planned: 'nothing' });
+  const { failures } = await here.run([linuxPhase('greet', [w1], [shownLate()])], { planned: 'nothing' });
   expect(String(failures.get('w1'))).toContain('not in the confirmed plan: say hello');
 });
 
