@@ -15,7 +15,7 @@ import { handlersInUse } from './handlers-in-use.ts';
 import { networkRefusals } from './network-plugins/index.ts';
 import { pluginChange } from './plugin-change.ts';
 import { returnedHosts } from './returned.ts';
-import { duringRotation } from './rotation-refusals.ts';
+import { refuseForeignRotations } from './rotation-refusals.ts';
 import { standing } from './standing.ts';
 
 /**
@@ -123,8 +123,7 @@ function growth(inventory: Inventory, fleet: Fleet, hosts: readonly string[] | u
     .filter((host) => isYetToJoin(inventory, fleet, host));
   if (joining.length === 0 || 'host' in founder(inventory, fleet)) return [];
   const names = joining.map(({ name }) => name).join(', ');
-  const rotated = duringRotation(inventory, fleet, `${names} cannot become a control plane`);
-  if (rotated.length > 0) return rotated;
+  refuseForeignRotations(fleet);
   const live = cluster.configuration['controlPlaneEndpoint'];
   const at = typeof live === 'string' ? endpointHost(live) : '';
   const owner =

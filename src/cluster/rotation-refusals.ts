@@ -115,3 +115,8 @@ export const duringRotation = (inventory: Inventory, fleet: Fleet, what: string)
         `end the rotation first: \`kbuild certs rotate-ca ${name}\`, or take it back with --rollback`,
       ),
   );
+
+/** @throws Refused like `rotationOf`: in a rotation that kbuild did not begin no host can take part */
+export function refuseForeignRotations(fleet: Fleet): void {
+  for (const name of AUTHORITIES) rotationOf(fleet, name);
+}

@@ -152,6 +152,8 @@ export interface JoinCredentials {
   readonly caHash: string;
   /** For a control plane that fetches the shared certificates from the cluster: 64 hexadecimal digits. */
   readonly certificateKey?: Secret;
+  /** A folder of patches that has the host's and others for this join. Without it, kubeadm finds the host's where they are. */
+  readonly patches?: string;
 }
 
 /**
@@ -165,7 +167,7 @@ const patience = (inventory: Inventory): JsonObject =>
 export const joinConfiguration = (
   inventory: Inventory,
   host: LinuxHost,
-  { token, caHash, certificateKey }: JoinCredentials,
+  { token, caHash, certificateKey, patches: folder }: JoinCredentials,
 ): JsonObject =>
   merged(
     {
@@ -184,7 +186,7 @@ export const joinConfiguration = (
           }
         : {}),
       ...patience(inventory),
-      ...patches(inventory, host),
+      ...(folder === undefined ? patches(inventory, host) : { patches: { directory: folder } }),
     },
     inventory.kubeadm.join,
   );

@@ -19,6 +19,12 @@ import { signsAnyByCommand, signsByCommand } from '../topology/own-authorities.t
 /** An action of kubeadm that changes a host. */
 type KubeadmAction = 'init' | 'join' | 'reset';
 
+/**
+ * Where kubeadm finds the patches of a job that has its own (files `patch_NAME`), below the job's folder: the script puts the host's beside
+ * them.
+ */
+export const JOB_PATCHES = 'patches';
+
 /** kubeadm's preflight check that no kubelet.conf exists on a joining host. */
 const KUBELET_CONF_THERE = 'FileAvailable--etc-kubernetes-kubelet.conf';
 
@@ -85,6 +91,8 @@ function command(
   return script('linux/kubeadm.sh', {
     ...common,
     ACTION: action,
+    PATCHES: paths.kubeadmPatches,
+    JOB_PATCHES,
     SERVER: apiServerUrl(inventory, host),
     PLACE: signsAnyByCommand(inventory) ? placeCertificates(inventory, host).script : '',
     // Its certificate is there already: the kubelet finds its kubeconfig and requests none.

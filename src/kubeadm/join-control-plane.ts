@@ -3,7 +3,7 @@ import { controlPlaneNodes } from '../cluster/control-plane-nodes.ts';
 import { founder } from '../cluster/founder.ts';
 import { withJoinToken } from '../configuration/join-token.ts';
 import { joinConfiguration } from '../configuration/kubeadm-config.ts';
-import { kubeadmJob } from '../configuration/kubeadm-job.ts';
+import { JOB_PATCHES, kubeadmJob } from '../configuration/kubeadm-job.ts';
 import { kubectl } from '../configuration/kubectl.ts';
 import {
   membersOf,
@@ -25,6 +25,7 @@ import { observedLinux } from '../facts/fleet.ts';
 import type { On } from '../remote/remote.ts';
 import { sh } from '../shell/sh.ts';
 import { waitForApi } from '../resources/wait-for-api.ts';
+import { rotationFiles } from './authority/joining.ts';
 
 const MINUTES = 60_000;
 
@@ -83,6 +84,7 @@ async function join({ inventory, host, fleet }: Target, on: On, before: BeforeMe
   const remote = on(control);
   const stacked = inventory.etcd.topology === 'stacked';
   const signed = await signedCertificates(on(host), inventory, leavesOf(host, 'join'));
+  const rotated = await rotationFiles({ inventory, fleet }, control, on);
   if (stacked) {
     await before(on, control, `before ${host.name} joined`);
     // The host may have stale members: it was reinstalled without `kbuild remove`.
@@ -97,8 +99,13 @@ async function join({ inventory, host, fleet }: Target, on: On, before: BeforeMe
         on(host),
         inventory,
         'join',
-        secretYaml([joinConfiguration(inventory, host, { token, caHash: caFingerprint, ...key })]),
-        { ...files, ...signed },
+        secretYaml([
+          joinConfiguration(inventory, host, {
+            ...{ token, caHash: caFingerprint, ...key },
+            ...(rotated.isPatched ? { patches: JOB_PATCHES } : {}),
+          }),
+        ]),
+        { ...files, ...signed, ...rotated.files },
       ),
     ),
   );

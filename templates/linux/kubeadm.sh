@@ -3,6 +3,7 @@
 # server), HTTP_PROXY_URL, HTTPS_PROXY_URL, NO_PROXY_LIST (empty: none), SETTINGS (a ConfigMap for init), MANAGER, PLACE (a script that puts signed certificates
 # in their places; empty: kubeadm signs), DATA (a script that makes etcd's data from a backup before init; empty: none), ABOUT (the backup),
 # IGNORED (preflight checks; empty: none). config.yaml lies in the working directory, and files pki_NAME for /etc/kubernetes/pki beside it (_ stands for /): what control planes share, or the user's own CA.
+# Files patch_NAME are patches of this job alone: they come to JOB_PATCHES (a folder below the working directory) with the host's own of PATCHES (a folder).
 # The marker is on disk before kubeadm changes anything. It says `done` as soon as kubeadm has succeeded, before any other
 # command, and goes at the end: a host whose marker says `done` is never undone.
 if [ -n "$HTTP_PROXY_URL$HTTPS_PROXY_URL" ]; then
@@ -18,6 +19,15 @@ for file in pki_*; do
   # Not `install -D`: that of uutils, in Ubuntu 26.04, replaces a link in the path by a folder (uutils/coreutils#11469).
   (umask 022; mkdir -p -- "${place%/*}")
   install -m "$mode" -o root -g root -- "$file" "$place"
+done
+
+for file in patch_*; do
+  if [ ! -e "$file" ]; then continue; fi
+  if [ ! -d "$JOB_PATCHES" ]; then
+    mkdir -- "$JOB_PATCHES"
+    if [ -d "$PATCHES" ]; then cp -R -- "$PATCHES/." "$JOB_PATCHES"; fi
+  fi
+  mv -- "$file" "$JOB_PATCHES/${file#patch_}"
 done
 
 if [ -n "$PLACE" ]; then sh -euc "$PLACE"; fi

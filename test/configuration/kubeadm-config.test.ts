@@ -65,6 +65,14 @@ describe('golden', () => {
   });
 });
 
+test('a join with patches of its own finds them in the folder of its job, with those of the host', () => {
+  const join = { token: TOKEN, caHash: CA_HASH };
+  const directory = (settings: object) =>
+    (settings as { readonly patches: { readonly directory: string } }).patches.directory;
+  expect(directory(joinConfiguration(rich, richWorker, join))).toBe('/etc/kubernetes/patches');
+  expect(directory(joinConfiguration(rich, richWorker, { ...join, patches: 'patches' }))).toBe('patches');
+});
+
 describe('secrets', () => {
   test('stay hidden in every kind of output', () => {
     const text = secretYaml([joinConfiguration(rich, richWorker, { token: TOKEN, caHash: CA_HASH })]);

@@ -1,13 +1,26 @@
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { runsKubeadm } from '../../src/configuration/runs-kubeadm.ts';
 import { script } from '../../src/templates.ts';
 
 /** Runs the job of kubeadm with programs that end as they are told; returns its status and what the marker says. */
-function job(action: 'init' | 'join', ends: { readonly kubeadm: number; readonly kubectl: number }) {
+function job(
+  action: 'init' | 'join',
+  ends: { readonly kubeadm: number; readonly kubectl: number },
+  files: Readonly<Record<string, string>> = {},
+) {
   const folder = mkdtempSync(join(tmpdir(), 'kbuild-test-'));
   const marker = join(folder, 'state', 'marker.json');
   const seen = join(folder, 'seen');
@@ -34,15 +47,23 @@ function job(action: 'init' | 'join', ends: { readonly kubeadm: number; readonly
     DATA: '',
     ABOUT: '',
     IGNORED: '',
+    PATCHES: join(folder, 'own-patches'),
+    JOB_PATCHES: 'patches',
   });
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), content);
+  }
   const { script: text } = runsKubeadm(kubeadm);
   const { status } = spawnSync('/bin/sh', ['-eu', '-c', text], {
     cwd: folder,
     env: { PATH: `${join(folder, 'bin')}:${process.env['PATH'] ?? ''}` },
   });
   const stage = (line: string) => /"stage":"(\w+)"/.exec(line)?.[1];
+  const patches = join(folder, 'patches');
   return {
     status,
+    patches: existsSync(patches) ? readdirSync(patches).toSorted() : 'none',
     left: existsSync(marker) ? stage(readFileSync(marker, 'utf8')) : 'none',
     seen: readFileSync(seen, 'utf8')
       .trim()
@@ -53,12 +74,12 @@ function job(action: 'init' | 'join', ends: { readonly kubeadm: number; readonly
 
 describe('the marker of a kubeadm job', () => {
   test('says begun while kubeadm works, done as soon as it has succeeded, and goes at the end', () => {
-    expect(job('init', { kubeadm: 0, kubectl: 0 })).toEqual({
+    expect(job('init', { kubeadm: 0, kubectl: 0 })).toMatchObject({
       status: 0,
       left: 'none',
       seen: ['kubeadm begun', 'kubectl done', 'kubectl done'],
     });
-    expect(job('join', { kubeadm: 0, kubectl: 0 })).toEqual({ status: 0, left: 'none', seen: ['kubeadm begun'] });
+    expect(job('join', { kubeadm: 0, kubectl: 0 })).toMatchObject({ status: 0, left: 'none', seen: ['kubeadm begun'] });
   });
 
   test('says done when a command after kubeadm fails, because the API is down for a moment', () => {
@@ -67,6 +88,28 @@ describe('the marker of a kubeadm job', () => {
 
   test('says begun when kubeadm fails', () => {
     expect(job('init', { kubeadm: 1, kubectl: 0 })).toMatchObject({ status: 1, left: 'begun' });
+  });
+});
+
+describe('the patches of a kubeadm job', () => {
+  const ends = { kubeadm: 0, kubectl: 0 };
+  const own = { 'patch_kube-schedulerzz+json.json': '[]', 'patch_kube-apiserverzz+json.json': '[]' };
+
+  test('are beside those of the host, in a folder of the job', () => {
+    const host = { 'own-patches/kube-apiserver0+merge.yaml': '{}' };
+    expect(job('join', ends, { ...host, ...own }).patches).toEqual([
+      'kube-apiserver0+merge.yaml',
+      'kube-apiserverzz+json.json',
+      'kube-schedulerzz+json.json',
+    ]);
+  });
+
+  test('need none of the host', () => {
+    expect(job('join', ends, own).patches).toEqual(['kube-apiserverzz+json.json', 'kube-schedulerzz+json.json']);
+  });
+
+  test('are those of the host alone where the job has none', () => {
+    expect(job('join', ends, { 'own-patches/kube-apiserver0+merge.yaml': '{}' }).patches).toBe('none');
   });
 });
 

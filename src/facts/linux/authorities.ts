@@ -60,7 +60,7 @@ export interface Authorities {
   readonly files: Readonly<Record<RotatedName, AuthorityFiles>>;
   /** The certificates that each kubeconfig of the host trusts; empty if it names a file instead. */
   readonly kubeconfigs: ReadonlyMap<string, readonly AuthorityCertificate[]>;
-  /** The file with which the controller manager is told to sign; `by default` if its manifest does not say, or there is none. */
+  /** The file with which the controller manager is told to sign, the last one if there are several; `by default` if its manifest does not say, or there is none. */
   readonly signing: string;
 }
 
@@ -152,7 +152,7 @@ export function parseAuthorities(out: string): Authorities {
     kubeconfigs: new Map(of('conf').map(({ words, all }) => [words[1]!, all()])),
     signing:
       lines(out)
-        .find((line) => line.startsWith('signing '))
+        .findLast((line) => line.startsWith('signing '))
         ?.slice('signing '.length) ?? 'by default',
   };
 }

@@ -12,6 +12,13 @@ const WATCHES = { units: ['kubelet'] } as const;
 const isNode = (target: Target): boolean =>
   (target.host.role === 'control-plane' || target.host.role === 'worker') && standing(target) === 'joined';
 
+/** True if a kubeconfig of the host knows one of the two alone: kubeadm wrote it so, when the host joined meanwhile. */
+const hasBlindKubeconfig = ({ facts }: Target, { old, fresh }: Rotation): boolean =>
+  [...facts.authorities.kubeconfigs.values()].some(
+    (known) =>
+      known.length > 0 && [old, fresh].some((one) => !known.some(({ fingerprint }) => fingerprint === one.fingerprint)),
+  );
+
 /** A host trusts both authorities, the old one first, so that kubeadm goes on to sign with it. */
 export const bothTrusted = (rotating: Rotating): Step => ({
   name: 'both-trusted',
@@ -29,7 +36,8 @@ export const bothTrusted = (rotating: Rotating): Step => ({
     if (isDropping(fleet, name, rotation)) return [];
     const files = facts.authorities.files[name];
     const hasBoth = trusts(files, rotation.old) && trusts(files, rotation.fresh);
-    if (hasBoth && isSigning(fleet, name, rotation)) return [];
+    const isBlind = name === 'ca' && hasBlindKubeconfig(target, rotation);
+    if (hasBoth && !isBlind && isSigning(fleet, name, rotation)) return [];
     return placing(target, name, { bundle: hasBoth ? files.bundle : [rotation.old, rotation.fresh], why });
   },
 });

@@ -1,10 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { rotationRefusals, duringRotation } from '../../../src/cluster/rotation-refusals.ts';
+import { duringRotation, refuseForeignRotations, rotationRefusals } from '../../../src/cluster/rotation-refusals.ts';
 import { parseCaReaders } from '../../../src/facts/ca-readers.ts';
 import { parseAuthorities } from '../../../src/facts/linux/authorities.ts';
+import { rotationFiles } from '../../../src/kubeadm/authority/joining.ts';
 import { withSigning, type Rotating } from '../../../src/kubeadm/authority/rotating.ts';
+import { revealed } from '../../../src/shell/secret.ts';
+import { cp1 } from '../../fakes/cluster.ts';
 import { recordingOn } from '../../fakes/on.ts';
-import { carryOut, fleetOf, fresh, inventory, NEW, nextDue, OLD, type World } from './rotation-world.ts';
+import { carryOut, copyOf, fleetOf, fresh, inventory, NEW, nextDue, OLD, type World } from './rotation-world.ts';
 
 const rotating = (over: Partial<Rotating> = {}): Rotating => ({
   ...{
@@ -138,16 +141,81 @@ describe('a step that comes too early is refused', () => {
   });
 });
 
+describe('a control plane that joins while the CA is rotated', () => {
+  /** What the job of its join gets, when all of these files are on cp1. */
+  async function joining(world: World) {
+    const fleet = fleetOf(world);
+    const { on, sent } = recordingOn({
+      run: ({ script }) =>
+        (/NAMES='([^']*)'/.exec(script)?.[1] ?? '')
+          .split(/\s+/)
+          .map((name) => `${name} ${Buffer.from(`THE FILE ${name}`).toString('base64')}`)
+          .join('\n'),
+    });
+    const { files, isPatched } = await rotationFiles({ inventory, fleet }, cp1, on);
+    return { files: new Map(Object.entries(files).map(([name, secret]) => [name, revealed(secret)])), isPatched, sent };
+  }
+
+  test('keeps what the others keep, and its controller manager signs apart from the beginning', async () => {
+    const { files, isPatched, sent } = await joining(before('survivor-signs', 'cp2'));
+    expect(isPatched).toBe(true);
+    const kept = ['old', 'new', 'signing'].flatMap((what) => [`pki_ca-${what}.key`, `pki_ca-${what}.crt`]);
+    expect([...files.keys()]).toEqual([...kept, 'patch_kube-controller-managerzz-kbuild-signing+json.json']);
+    expect(files.get('pki_ca-signing.key')).toBe('THE FILE ca-signing.key');
+    expect(sent).toMatchObject([{ host: 'cp1', kind: 'reveal' }]);
+    expect(JSON.parse([...files.values()].at(-1)!)).toEqual([
+      {
+        op: 'add',
+        path: '/spec/containers/0/command/-',
+        value: '--cluster-signing-cert-file=/etc/kubernetes/pki/ca-signing.crt',
+      },
+      {
+        op: 'add',
+        path: '/spec/containers/0/command/-',
+        value: '--cluster-signing-key-file=/etc/kubernetes/pki/ca-signing.key',
+      },
+    ]);
+  });
+
+  test('needs no patch where the controller managers sign with the file of the CA', async () => {
+    const { files, isPatched } = await joining(before('signing-apart', 'cp1'));
+    expect(isPatched).toBe(false);
+    expect(files.size).toBe(6);
+  });
+
+  test('gets nothing where no rotation is under way', async () => {
+    const { files, sent } = await joining(fresh());
+    expect([files.size, sent]).toEqual([0, []]);
+  });
+
+  test('signs apart by the last of two arguments', () => {
+    const read = (...signing: readonly string[]) =>
+      parseAuthorities(signing.map((file) => `signing ${file}\n`).join('')).signing;
+    expect(read('/etc/kubernetes/pki/ca.crt', '/etc/kubernetes/pki/ca-signing.crt')).toBe(
+      '/etc/kubernetes/pki/ca-signing.crt',
+    );
+  });
+});
+
 describe('while an authority is rotated', () => {
   const world = before('survivor-signs', 'cp2');
 
   test('what would meet it halfway is refused', () => {
-    expect(
-      duringRotation(inventory, fleetOf(world), 'cp3 cannot become a control plane').map(({ message }) => message),
-    ).toEqual([
-      'demo: refused: cp3 cannot become a control plane while the authority ca is rotated (the new one signs)',
+    expect(duringRotation(inventory, fleetOf(world), 'kubeadm cannot upgrade').map(({ message }) => message)).toEqual([
+      'demo: refused: kubeadm cannot upgrade while the authority ca is rotated (the new one signs)',
     ]);
     expect(duringRotation(inventory, fleetOf(fresh()), 'it')).toEqual([]);
+  });
+
+  test('a control plane may join, but not into a rotation that another tool has begun', () => {
+    expect(() => {
+      refuseForeignRotations(fleetOf(world));
+    }).not.toThrow();
+    const foreign = copyOf(world);
+    for (const host of foreign.hosts.values()) host.kept = {};
+    expect(() => {
+      refuseForeignRotations(fleetOf(foreign));
+    }).toThrow('cp1: refused: it trusts 2 certificates as ca, and no rotation of kbuild is under way');
   });
 
   test('no other is', () => {

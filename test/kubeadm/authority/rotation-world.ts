@@ -8,15 +8,14 @@ import type { AuthorityCertificate } from '../../../src/facts/linux/authorities.
 import { CLUSTER_INFO } from '../../../src/kubeadm/authority/published.ts';
 import { SIGNING, type Rotating } from '../../../src/kubeadm/authority/rotating.ts';
 import { ROTATION_PARTS, rotateAuthorityPhases } from '../../../src/phases/rotate-authority.ts';
-import type { LinuxHost } from '../../../src/model/inventory.ts';
+import type { Inventory, LinuxHost } from '../../../src/model/inventory.ts';
 import { authoritiesWith, madeAuthority } from '../../fakes/authorities.ts';
 import { certificateOf } from '../../fakes/certificate.ts';
-import { clusterOf, cp1, cp2, fleetIn, inventoryOf, joinedHost, nodesOf, w1 } from '../../fakes/cluster.ts';
+import { clusterOf, cp1, cp2, cp3, fleetIn, inventoryOf, joinedHost, nodesOf, w1 } from '../../fakes/cluster.ts';
 
 export const OLD = madeAuthority('kubernetes');
 export const NEW = madeAuthority('kubernetes-20261124t220000z');
-export const hosts = [cp1, cp2, w1];
-export const inventory = inventoryOf({ hosts });
+export const inventory = inventoryOf({ hosts: [cp1, cp2, w1] });
 
 type Ca = 'old' | 'new';
 const CERTIFICATES: Readonly<Record<Ca, AuthorityCertificate>> = { old: OLD, new: NEW };
@@ -30,6 +29,8 @@ export interface HostState {
   signsApart: boolean;
   leaves: Ca;
   kubelet: Ca;
+  /** What admin.conf knows, if something else than the bundle: kubeadm's join writes the first of it. */
+  admin?: readonly Ca[];
 }
 
 export interface World {
@@ -41,7 +42,7 @@ export interface World {
 
 export const fresh = (): World => ({
   hosts: new Map(
-    hosts.map(({ name }) => [
+    inventory.hosts.map(({ name }) => [
       name,
       { bundle: ['old'], key: 'old', kept: {}, signsApart: false, leaves: 'old', kubelet: 'old' },
     ]),
@@ -50,6 +51,18 @@ export const fresh = (): World => ({
   pods: ['old'],
   hasOldReaders: true,
 });
+
+/** A control plane joins through cp1, when its kubelet's request meets this controller manager. */
+export function join(world: World, signer: string): void {
+  const { bundle, key, kept, signsApart } = world.hosts.get('cp1')!;
+  const other = world.hosts.get(signer)!;
+  const kubelet = other.signsApart ? other.kept.signing! : other.key;
+  world.hosts.set('cp3', { bundle, key, kept, signsApart, leaves: bundle[0]!, kubelet, admin: [bundle[0]!] });
+}
+
+/** The inventory of these hosts. */
+const named = (world: World): Inventory =>
+  world.hosts.has('cp3') ? inventoryOf({ hosts: [cp1, cp2, cp3, w1] }) : inventory;
 
 export const copyOf = (world: World): World => structuredClone(world);
 
@@ -88,7 +101,10 @@ function seen(host: LinuxHost, state: HostState) {
         },
       },
       {
-        kubeconfigs: new Map([['kubelet.conf', certificates(state.bundle)]]),
+        kubeconfigs: new Map([
+          ['kubelet.conf', certificates(state.bundle)],
+          ...(isControl ? [['admin.conf', certificates(state.admin ?? state.bundle)] as const] : []),
+        ]),
         signing: state.signsApart ? SIGNING['cluster-signing-cert-file'] : 'by default',
       },
     ),
@@ -97,6 +113,7 @@ function seen(host: LinuxHost, state: HostState) {
 
 export function fleetOf(world: World): Fleet {
   const first = world.hosts.get('cp1')!;
+  const hosts = named(world).hosts as readonly LinuxHost[];
   const config = {
     clusters: [
       { name: '', cluster: { 'certificate-authority-data': Buffer.from(pem(world.announced)).toString('base64') } },
@@ -105,10 +122,7 @@ export function fleetOf(world: World): Fleet {
   const info = { ...CLUSTER_INFO, data: { kubeconfig: stringify(config) } };
   const cluster = clusterOf({
     nodes: nodesOf(...hosts),
-    apiServers: new Map([
-      ['cp1', 'ok'],
-      ['cp2', 'ok'],
-    ]),
+    apiServers: new Map(hosts.filter(({ role }) => role === 'control-plane').map(({ name }) => [name, 'ok'])),
     caFingerprint: CERTIFICATES[first.bundle[0]!].fingerprint,
     otherCas: certificates(first.bundle.slice(1)).map(({ fingerprint }) => fingerprint),
     objects: new Map([[objectKey(CLUSTER_INFO), info]]),
@@ -129,6 +143,8 @@ export function carryOut(
 ): void {
   const state = world.hosts.get(host)!;
   const rotation = rotationOf(fleetOf(world), 'ca');
+  // Each of the steps that place the authority writes the kubeconfigs too.
+  if (['both-trusted', 'survivor-signs', 'only-one-trusted'].includes(step)) delete state.admin;
   const { survivor, loser } = rotation === undefined ? { survivor: NEW, loser: OLD } : endOf(rotation, direction);
   const [left, gone] = [caOf(survivor), caOf(loser)];
   switch (step) {
@@ -190,6 +206,7 @@ export function nextDue(
   rotating: Rotating,
 ): (Due & { readonly target: Target; readonly diff: Step['diff'] }) | undefined {
   const fleet = fleetOf(world);
+  const inventory = named(world);
   const parts = rotating.direction === 'back' ? ROTATION_PARTS.slice(1) : ROTATION_PARTS;
   for (const part of parts) {
     const begun = rotationOf(fleet, 'ca') !== undefined;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isDropping, rotationOf, stageOf } from '../../../src/cluster/rotation.ts';
 import type { Rotating } from '../../../src/kubeadm/authority/rotating.ts';
-import { carryOut, copyOf, fleetOf, fresh, nextDue, type World } from './rotation-world.ts';
+import { carryOut, copyOf, fleetOf, fresh, join, nextDue, type World } from './rotation-world.ts';
 
 const rotating = (direction: Rotating['direction']): Rotating => ({
   name: 'ca',
@@ -71,7 +71,8 @@ const ends = (world: World) =>
       kubelet,
     ].join(' '),
   );
-const ended = (ca: 'old' | 'new') => ['cp1', 'cp2', 'w1'].map((name) => `${name} ${ca} ${ca}  false ${ca} ${ca}`);
+const ended = (ca: 'old' | 'new', hosts = ['cp1', 'cp2', 'w1']) =>
+  hosts.map((name) => `${name} ${ca} ${ca}  false ${ca} ${ca}`);
 
 const whole = run(fresh(), 'forward');
 
@@ -153,6 +154,41 @@ describe('a rotation of the CA', () => {
         expect(ends(world), `${String(at)} forward, ${made.join(', ')} back`).toEqual(ended('new'));
       }
     }
+  });
+});
+
+describe('a control plane that joins while the CA is rotated', () => {
+  const hosts = ['cp1', 'cp2', 'w1', 'cp3'];
+  const moments = whole.flatMap((_, at) => ['cp1', 'cp2'].map((signer) => [at + 1, signer] as const));
+
+  test.each(moments)('after change %i, its kubelet signed by %s, takes part in it', (at, signer) => {
+    const world = fresh();
+    run(world, 'forward', at);
+    const isOver = rotationOf(fleetOf(world), 'ca') === undefined;
+    join(world, signer);
+    expect(faults(world)).toEqual([]);
+    if (!isOver) run(world, 'forward');
+    expect(ends(world)).toEqual(ended('new', hosts));
+  });
+
+  test.each(moments)('after change %i, its kubelet signed by %s, goes back with it', (at, signer) => {
+    const world = fresh();
+    run(world, 'forward', at);
+    const rotation = rotationOf(fleetOf(world), 'ca');
+    if (rotation === undefined || isDropping(fleetOf(world), 'ca', rotation)) {
+      expect(at).toBeGreaterThan(whole.indexOf('w1 kubelet-signed') + 1);
+      return;
+    }
+    join(world, signer);
+    run(world, 'back');
+    expect(ends(world)).toEqual(ended('old', hosts));
+  });
+
+  test('has kubeconfigs that know both authorities, before the old one goes', () => {
+    const world = fresh();
+    run(world, 'forward', whole.indexOf('cp2 survivor-signs') + 1);
+    join(world, 'cp1');
+    expect(nextDue(world, rotating('forward'))).toMatchObject({ host: 'cp3', step: 'both-trusted' });
   });
 });
 

@@ -7,20 +7,19 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startWriter } from '../api-writer.ts';
-import { eventsOf, kbuild, start, type Running } from '../kbuild.ts';
+import { kbuild } from '../kbuild.ts';
+import { killedAtStep } from '../killed-at-step.ts';
 import * as lab from '../lab.ts';
 import { expectJoins, expectSettled } from '../lives-on.ts';
 import { ok, timed, unchanged } from '../ok.ts';
 import { kubectl, nodes } from '../pods.ts';
 import { membersOf, stacked, type Stacked } from '../stacked.ts';
-import { waitUntil } from '../wait-until.ts';
 
 const OLD = ['l2cp1', 'l2cp2', 'l2cp3'];
 const WORKERS = ['l2w1', 'l2w2'];
 /** The first one is new, the second one has an old name and an empty disk. */
 const NEW = ['l2cp4', 'l2cp1'];
 const LATER = ['l2cp5', 'l2w3'];
-const HALF_AN_HOUR = 1_800_000;
 let cluster: Stacked;
 let folder: string;
 let file: string;
@@ -30,25 +29,6 @@ let backup: object;
 const restoring = (...flags: readonly string[]): readonly string[] => [
   ...['restore', file, '-i', cluster.file, '--identity', key, '--kubeconfig', cluster.kubeconfig, '--yes', ...flags],
 ];
-const changes = (running: Running, step: string): boolean =>
-  eventsOf({ stdout: running.printed().replace(/[^\n]*$/, '') }).some(
-    (event) => event.kind === 'changing' && event.step === step,
-  );
-async function killedAt(step: string): Promise<void> {
-  const run = start(restoring('--json'));
-  const ended = { code: 'running' as number | null | string };
-  void run.ended.then(
-    ({ code }) => (ended.code = code),
-    () => (ended.code = null),
-  );
-  await waitUntil(`${step} begins`, HALF_AN_HOUR, () => {
-    if (ended.code !== 'running') throw new Error(`it ended before ${step}: ${run.said()}`);
-    return changes(run, step);
-  });
-  run.kill('SIGKILL');
-  await run.ended;
-}
-
 beforeAll(async () => {
   cluster = await stacked('alllost', 7931, [...OLD, ...WORKERS]);
   folder = join(cluster.file, '..');
@@ -99,8 +79,8 @@ test('`up` founds no second cluster under the workers of the lost one', async ()
 
 test('the cluster comes back on new hosts in spite of two kills, with all that the backup had', async () => {
   const writer = startWriter(cluster.kubeconfig);
-  await killedAt('kubeadm-init');
-  await killedAt('kubeadm-join');
+  await killedAtStep(restoring('--json'), 'kubeadm-init');
+  await killedAtStep(restoring('--json'), 'kubeadm-join');
   timed('restored', await kbuild(...restoring()));
   const { acknowledged, longestGapMs } = await writer.stop();
   console.log(`${String(acknowledged)} writes, longest gap ${String(longestGapMs)} ms`);

@@ -1,28 +1,26 @@
-/** `runtime.cgroupDriver` edited on a live cluster: every host is drained, and all of its pods start anew by the other driver, one host at a time. */
-import { writeFileSync } from 'node:fs';
-import { stringify } from 'yaml';
+/**
+ * `runtime.cgroupDriver` edited on a live cluster: every host is drained, and all of its pods start anew by the other driver, one host at a
+ * time. kbuild is killed in the middle of the first way, and hosts can join after the second. The tests build on each other.
+ */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { fresh, type Fresh } from '../fresh.ts';
-import type { LabInventory } from '../inventory.ts';
-import { eventsOf, kbuild, start, type Ran } from '../kbuild.ts';
+import { eventsOf } from '../kbuild.ts';
+import { killedAtStep } from '../killed-at-step.ts';
 import * as lab from '../lab.ts';
+import { expectJoins, expectSettled } from '../lives-on.ts';
 import { ok, timed } from '../ok.ts';
-import { reported } from '../reported.ts';
 import { expectWholeNodes, oneAfterAnother, spans } from '../rolled.ts';
+import { stacked, type Stacked } from '../stacked.ts';
 import { startWorkload, watchService } from '../upgraded.ts';
 
 const HOSTS = ['cgcp1', 'cgw1', 'cgw2'];
+const LATER = ['cgcp2', 'cgw3'];
 const [cp, w1, w2] = HOSTS as [string, string, string];
-const HALF_AN_HOUR = 30 * 60_000;
-let own: Fresh;
-let plain: LabInventory;
+let cluster: Stacked;
 
-const withDriver = (cgroupDriver: string) => ({ runtime: { ...(plain['runtime'] as object), cgroupDriver } });
-function nameDriver(cgroupDriver: string): void {
-  const inventory = { ...plain, name: 'drivers', ...withDriver(cgroupDriver) };
-  writeFileSync(own.file, stringify(inventory, { aliasDuplicateObjects: false }));
+async function withDriver(cgroupDriver: string): Promise<object> {
+  const { runtime } = await lab.inventory(HOSTS);
+  return { runtime: { ...(runtime as object), cgroupDriver } };
 }
-const up = (): Promise<Ran> => kbuild(...own.up, '--json');
 
 const onEach = (command: string): Promise<readonly string[]> =>
   Promise.all(HOSTS.map(async (host) => (await lab.inside(host, command)).stdout.trim()));
@@ -31,39 +29,33 @@ const cgroups = (): Promise<readonly string[]> =>
   onEach('cat /proc/[0-9]*/cgroup 2>/dev/null | grep -oE "/kubepods(.slice)?/" | sort -u | tr -d "/\\n"');
 const kubelets = (): Promise<readonly string[]> => onEach("sed -n 's/^cgroupDriver: //p' /var/lib/kubelet/config.yaml");
 
-/** All is as before: nodes Ready, no note, the workload whole, and nothing to do. */
+/** All is as before: nodes Ready, no note, the workload whole, nothing to do, and certificates agree. */
 async function isWhole(): Promise<void> {
   await expectWholeNodes(cp, HOSTS);
-  expect(ok(await kbuild(...own.up)).stdout).toBe('nothing to do\n');
+  await expectSettled(cluster, HOSTS);
 }
 
 beforeAll(async () => {
-  own = await fresh('drivers', HOSTS);
-  plain = await lab.inventory(HOSTS);
-  ok(await kbuild(...own.up));
+  cluster = await stacked('drivers', 7496, HOSTS);
+  ok(await cluster.up());
   await startWorkload(cp);
 });
-afterAll(() => lab.down(HOSTS));
+afterAll(async () => {
+  cluster.balancer.close();
+  await lab.down([...HOSTS, ...LATER]);
+});
 
 describe('from systemd to cgroupfs', () => {
   test('cut off while the pods of the first worker start anew: the other hosts keep their driver', async () => {
     expect(await cgroups()).toEqual(HOSTS.map(() => 'kubepods.slice'));
-    nameDriver('cgroupfs');
-    const running = start([...own.up, '--json']);
-    await reported(
-      running,
-      `the pods of ${w1}`,
-      HALF_AN_HOUR,
-      (event) => event.kind === 'changing' && event.step === 'pods-by-driver' && event.host === w1,
-    );
-    running.kill('SIGKILL');
-    await running.ended;
+    await cluster.name(HOSTS, await withDriver('cgroupfs'));
+    await killedAtStep(['up', cluster.file, '--yes', '--json'], 'pods-by-driver', w1);
     expect((await cgroups()).filter((_, at) => HOSTS[at] !== w1)).toEqual(['kubepods.slice', 'kubepods.slice']);
     expect((await kubelets()).filter((_, at) => HOSTS[at] !== w1)).toEqual(['systemd', 'systemd']);
   });
 
   test('is finished by the same command, the first worker without a second drain', async () => {
-    const ran = ok(timed('the rest of the cgroup driver', await up()));
+    const ran = ok(timed('the rest of the cgroup driver', await cluster.up('--json')));
     expect(spans(ran, 'drained')).toEqual(oneAfterAnother([w2, cp]));
     expect(await cgroups()).toEqual(HOSTS.map(() => 'kubepods'));
     expect(await kubelets()).toEqual(HOSTS.map(() => 'cgroupfs'));
@@ -73,9 +65,9 @@ describe('from systemd to cgroupfs', () => {
 
 describe('from cgroupfs to systemd', () => {
   test('goes host by host, workers first, while a Service with a budget answers', async () => {
-    nameDriver('systemd');
+    await cluster.name(HOSTS, await withDriver('systemd'));
     const client = watchService(lab.hostSettings(cp).address);
-    const ran = ok(timed('the cgroup driver of three hosts', await up()));
+    const ran = ok(timed('the cgroup driver of three hosts', await cluster.up('--json')));
     const gapMs = await client.stop();
     for (const step of ['drained', 'pods-by-driver', 'uncordoned'])
       expect(spans(ran, step), step).toEqual(oneAfterAnother([w1, w2, cp]));
@@ -84,5 +76,13 @@ describe('from cgroupfs to systemd', () => {
     expect(gapMs).toBeLessThan(15_000);
     expect(await cgroups()).toEqual(HOSTS.map(() => 'kubepods.slice'));
     await isWhole();
+  });
+
+  test('afterwards a control plane and a worker can join, and have the same driver', async () => {
+    await expectJoins(cluster, HOSTS, LATER, await withDriver('systemd'));
+    for (const host of LATER)
+      expect((await lab.inside(host, "sed -n 's/^cgroupDriver: //p' /var/lib/kubelet/config.yaml")).stdout).toBe(
+        'systemd\n',
+      );
   });
 });

@@ -9,7 +9,8 @@ import { stringify } from 'yaml';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isReady } from '../api-gap.ts';
 import { startWriter } from '../api-writer.ts';
-import { inventoryFile, kbuild, start, type Ran } from '../kbuild.ts';
+import { inventoryFile, kbuild, type Ran } from '../kbuild.ts';
+import { killedAtStep } from '../killed-at-step.ts';
 import * as lab from '../lab.ts';
 import { expectSettled } from '../lives-on.ts';
 import { ok, timed } from '../ok.ts';
@@ -46,26 +47,6 @@ const moveArgs = (): readonly string[] => [
 /** The servers of the kubeconfigs of a host. */
 const servers = async (host: string): Promise<string> =>
   (await lab.inside(host, 'cd /etc/kubernetes; grep -H server: *.conf | tr -d " "')).stdout;
-
-/** Runs the command until it tells the change of this step on this host, and kills it there. */
-async function killedAt(step: string, host: string): Promise<void> {
-  const running = start(moveArgs());
-  let ended = false;
-  const over = (): void => void (ended = true);
-  void running.ended.then(over, over);
-  const isThere = (): boolean =>
-    running
-      .printed()
-      .split('\n')
-      .some(
-        (line) =>
-          line.includes('"kind":"changing"') && line.includes(`"step":"${step}"`) && line.includes(`"host":"${host}`),
-      );
-  await waitUntil(`${host} is at ${step}`, MINUTES_MS, () => isThere() || ended);
-  expect(isThere(), `${running.printed().slice(-3000)}\n${running.said()}`).toBe(true);
-  running.kill('SIGKILL');
-  await running.ended;
-}
 
 /** Every place where the endpoint lives names the new one. */
 async function expectLed(): Promise<void> {
@@ -121,7 +102,7 @@ test.each([
   ['kube-proxy', 'kube-proxy-led', cp1],
   ['kubelets', 'kubeconfigs-led', w1],
 ])('kbuild is killed in the phase %s, at %s of %s', async (_, step, host) => {
-  await killedAt(step, host);
+  await killedAtStep(moveArgs(), step, host);
   const { address } = (await lab.inventory([cp1])).hosts[0]!;
   expect(await isReady(address, 6443)).toBe(true);
 });

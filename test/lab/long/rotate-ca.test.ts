@@ -7,20 +7,22 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startWriter } from '../api-writer.ts';
 import { trustedBy } from '../authorities.ts';
-import { start, kbuild } from '../kbuild.ts';
+import { kbuild } from '../kbuild.ts';
+import { killedAtStep } from '../killed-at-step.ts';
 import * as lab from '../lab.ts';
 import { expectJoins, expectSettled } from '../lives-on.ts';
-import { ok } from '../ok.ts';
+import { ok, timed } from '../ok.ts';
 import { nodes } from '../pods.ts';
 import { startWatcher, watchedSoFar } from '../pod-watcher.ts';
 import { membersOf, stacked, type Stacked } from '../stacked.ts';
 import { waitUntil } from '../wait-until.ts';
 
 const CONTROL_PLANES = ['l1cp1', 'l1cp2', 'l1cp3'];
+const JOINED = ['l1cp4', 'l1w3'];
 const WORKERS = ['l1w1', 'l1w2'];
 const HOSTS = [...CONTROL_PLANES, ...WORKERS];
-const IN_THE_MIDDLE = 'l1w3';
-const LATER = ['l1cp4', 'l1w4'];
+const [JOINED_CP, JOINED_WORKER] = JOINED as [string, string];
+const LATER = ['l1cp5', 'l1w4'];
 const MINUTES_MS = 15 * 60_000;
 const [cp] = CONTROL_PLANES as [string];
 let cluster: Stacked;
@@ -42,8 +44,8 @@ async function asks(kubeconfig: string, ...flags: readonly string[]): Promise<st
 }
 
 beforeAll(async () => {
-  await lab.up([...HOSTS, IN_THE_MIDDLE]);
-  await lab.reset([IN_THE_MIDDLE]);
+  await lab.up([...HOSTS, ...JOINED]);
+  await lab.reset(JOINED);
   cluster = await stacked('l1rotate', 7482, HOSTS);
   ok(await cluster.up());
   old = join(cluster.file, '..', 'old.kubeconfig');
@@ -53,7 +55,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   cluster.balancer.close();
-  await lab.down([...HOSTS, IN_THE_MIDDLE, ...LATER]);
+  await lab.down([...HOSTS, ...JOINED, ...LATER]);
 });
 
 /** Every node is Ready, those too whose kubelet was just restarted: what was begun on a host ends without kbuild. */
@@ -62,26 +64,6 @@ const areReady = (hosts: readonly string[]): Promise<true> =>
     const found = await nodes(cp);
     return hosts.every((name) => found[name] === true) && Object.keys(found).length === hosts.length;
   });
-
-/** Runs the command until it begins this step on this host, and kills it there. */
-async function killedAt(step: string, host = ''): Promise<void> {
-  const running = start(args());
-  let ended = false;
-  const over = (): void => void (ended = true);
-  void running.ended.then(over, over);
-  const isThere = (): boolean =>
-    running
-      .printed()
-      .split('\n')
-      .some(
-        (line) =>
-          line.includes('"kind":"changing"') && line.includes(`"step":"${step}"`) && line.includes(`"host":"${host}`),
-      );
-  await waitUntil(`${host} is at ${step}`, MINUTES_MS, () => isThere() || ended);
-  expect(isThere(), `${running.printed().slice(-3000)}\n${running.said()}`).toBe(true);
-  running.kill('SIGKILL');
-  await running.ended;
-}
 
 test.each([
   ['authority-prepared', 'l1cp2'],
@@ -92,16 +74,27 @@ test.each([
   ['workloads-restarted', 'l1cp'],
   ['survivor-signs', 'l1cp2'],
 ])('kbuild is killed at %s of %s', async (step, host) => {
-  await killedAt(step, host);
+  await killedAtStep(args(), step, host);
   await areReady(HOSTS);
 });
 
-test('in the middle, a worker joins, a control plane is told to wait, and the old kubeconfig is accepted', async () => {
+test('in the middle, a control plane and a worker join, and the old kubeconfig is accepted', async () => {
   expect((await trustedBy(cp))['ca.crt']).toMatch(/^kubernetes-\d{8}t\d{6}z kubernetes$/);
-  await cluster.name([...HOSTS, IN_THE_MIDDLE]);
-  ok(await cluster.up());
-  expect((await nodes(cp))[IN_THE_MIDDLE]).toBe(true);
-  expect((await trustedBy(IN_THE_MIDDLE))['ca.crt']!.split(' ').sort()[0]).toBe('kubernetes');
+  await cluster.name([...HOSTS, ...JOINED]);
+  timed('a control plane and a worker join in the middle', await cluster.up());
+  await areReady([...HOSTS, ...JOINED]);
+  expect(await membersOf(cluster)).toEqual([...CONTROL_PLANES, JOINED_CP]);
+  for (const host of JOINED) expect((await trustedBy(host))['ca.crt']!.split(' ').sort()[0], host).toBe('kubernetes');
+  expect(await asks(old, '--certificate-authority', '/etc/kubernetes/pki/ca.crt')).toContain(`node/${JOINED_WORKER}`);
+  // It signs requests of kubelets as the others do: with a file that has one certificate.
+  expect(
+    (
+      await lab.inside(
+        JOINED_CP,
+        'grep -c cluster-signing-cert-file=/etc/kubernetes/pki/ca-signing.crt /etc/kubernetes/manifests/*',
+      )
+    ).stdout,
+  ).toContain('kube-controller-manager.yaml:1');
   expect(await asks(old, '--certificate-authority', '/etc/kubernetes/pki/ca.crt')).toContain('node/l1w1');
   const { code, stderr } = await cluster.run('upgrade', '--plan');
   expect(code).toBe(7);
@@ -109,13 +102,15 @@ test('in the middle, a worker joins, a control plane is told to wait, and the ol
 });
 
 test.each([
+  // kubeadm has written its kubeconfigs, and they know one authority.
+  ['both-trusted', 'l1cp4'],
   ['kubelet-signed', 'l1w1'],
   ['only-one-trusted', 'l1cp2'],
   ['only-one-trusted', 'l1w2'],
   ['rotation-cleaned', 'l1cp2'],
 ])('kbuild is killed at %s of %s', async (step, host) => {
-  await killedAt(step, host);
-  await areReady([...HOSTS, IN_THE_MIDDLE]);
+  await killedAtStep(args(), step, host);
+  await areReady([...HOSTS, ...JOINED]);
 });
 
 test('the same command ends the rotation: no write is lost, and the old admin.conf gets 401', async () => {
@@ -129,9 +124,9 @@ test('the same command ends the rotation: no write is lost, and the old admin.co
   // Its Deployment was restarted, so that it knows both, and no pod of it was cut off for good.
   expect(Object.keys(pods).length).toBeGreaterThan(1);
   for (const { ok: times, failed } of Object.values(pods)) expect(failed).toBeLessThanOrEqual(Math.max(1, times));
-  for (const host of [...HOSTS, IN_THE_MIDDLE])
+  for (const host of [...HOSTS, ...JOINED])
     expect((await trustedBy(host))['ca.crt']).toMatch(/^kubernetes-\d{8}t\d{6}z$/);
-  for (const host of CONTROL_PLANES)
+  for (const host of [...CONTROL_PLANES, JOINED_CP])
     expect(
       (await lab.inside(host, 'ls /etc/kubernetes/pki; grep cluster-signing /etc/kubernetes/manifests/*')).stdout,
     ).not.toMatch(/ca-(?:old|new|signing)/);
@@ -148,7 +143,7 @@ test('the same command again says that the rotation has ended', async () => {
 });
 
 test('then nothing is left to do, kubeadm agrees, and a control plane and a worker can join', async () => {
-  await expectSettled(cluster, [...HOSTS, IN_THE_MIDDLE]);
-  expect(await membersOf(cluster)).toEqual(CONTROL_PLANES);
-  await expectJoins(cluster, [...HOSTS, IN_THE_MIDDLE], LATER);
+  await expectSettled(cluster, [...HOSTS, ...JOINED]);
+  expect(await membersOf(cluster)).toEqual([...CONTROL_PLANES, JOINED_CP]);
+  await expectJoins(cluster, [...HOSTS, ...JOINED], LATER);
 });

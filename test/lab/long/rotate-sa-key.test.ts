@@ -4,9 +4,10 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startWriter } from '../api-writer.ts';
-import { byKbuild, byKubeadm } from '../authorities.ts';
-import { kbuild, start } from '../kbuild.ts';
+import { kbuild } from '../kbuild.ts';
+import { killedAtStep } from '../killed-at-step.ts';
 import * as lab from '../lab.ts';
+import { expectJoins, expectSettled } from '../lives-on.ts';
 import { ok, timed } from '../ok.ts';
 import { startWatcher, watchedSoFar } from '../pod-watcher.ts';
 import { kubectl, nodes } from '../pods.ts';
@@ -15,6 +16,7 @@ import { waitUntil } from '../wait-until.ts';
 
 const HOSTS = ['rskcp1', 'rskw1'];
 const JOINS = 'rskcp2';
+const LATER = ['rskcp3', 'rskw2'];
 const [cp] = HOSTS as [string];
 const PKI = '/etc/kubernetes/pki';
 const MINUTES_MS = 15 * 60_000;
@@ -75,7 +77,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   cluster.balancer.close();
-  await lab.down([...HOSTS, JOINS]);
+  await lab.down([...HOSTS, JOINS, ...LATER]);
 });
 
 test('the plan names the Secret whose token nothing renews, and changes nothing', async () => {
@@ -89,19 +91,7 @@ test('the plan names the Secret whose token nothing renews, and changes nothing'
 });
 
 test('kbuild is killed while the new key takes over', async () => {
-  const running = start([...args(), '--json']);
-  let ended = false;
-  const over = (): void => void (ended = true);
-  void running.ended.then(over, over);
-  const isThere = (): boolean =>
-    running
-      .printed()
-      .split('\n')
-      .some((line) => line.includes('"kind":"changing"') && line.includes('"step":"survivor-signs"'));
-  await waitUntil('the new key takes over', MINUTES_MS, () => isThere() || ended);
-  expect(isThere(), `${running.printed().slice(-3000)}\n${running.said()}`).toBe(true);
-  running.kill('SIGKILL');
-  await running.ended;
+  await killedAtStep([...args(), '--json'], 'survivor-signs');
   expect(await keysIn(cp)).toBe(2);
 });
 
@@ -156,10 +146,7 @@ test('the same command again says that it has ended', async () => {
 });
 
 test('then nothing is left to do, kubeadm agrees, and pods and nodes are well', async () => {
-  expect(ok(await cluster.up()).stdout).toBe('nothing to do\n');
-  const shown = ok(await cluster.run('certs', '--json')).stdout;
-  for (const host of [cp, JOINS]) expect(byKbuild(shown, host)).toEqual(await byKubeadm(host));
-  expect(await nodes(cp)).toEqual(Object.fromEntries([...HOSTS, JOINS].map((host) => [host, true])));
+  await expectSettled(cluster, [...HOSTS, JOINS]);
   const { code, stderr } = await kbuild('status', cluster.file);
   expect(code, stderr).toBe(0);
 });
@@ -176,4 +163,9 @@ test('another one is taken back from where the new key signs', async () => {
   expect([await answerTo(young), await answerTo(await secretToken())]).toEqual(['401', '200']);
   expect(await refusals()).toBe(0);
   expect(ok(await cluster.up()).stdout).toBe('nothing to do\n');
+});
+
+test('afterwards a control plane and a worker can join', async () => {
+  await expectJoins(cluster, [...HOSTS, JOINS], LATER);
+  expect(await Promise.all([cp, JOINS, LATER[0]!].map(keysIn))).toEqual([1, 1, 1]);
 });
