@@ -36,8 +36,10 @@ put_kubelet() {
   put 0600 "$new" /etc/kubernetes/kubelet.conf
 }
 
-# Restarts what reads a kubeconfig only when it starts, right after the file is in its place: one that goes on with the old certificate works
-# until that ends, and nothing shows it. Where the job is killed earlier, the certificate is still due.
+# Ends what reads a kubeconfig only when it starts, so that it starts again: right before the file comes to its place, and once more what has
+# started until then. One that goes on with the old certificate works until that ends, and nothing shows it; where the job is killed earlier,
+# the certificate is still due.
+ended=
 restart_reader() {
   case $1 in
     controller-manager.conf) component=kube-controller-manager ;;
@@ -53,7 +55,13 @@ restart_reader() {
   # shellcheck disable=SC2034
   runtime_limit='timeout 10'
   for id in $(runtime_containers "$component"); do
-    runtime_signal SIGTERM "$id" 2>/dev/null || true
+    case " $ended " in
+      *" $id "*) ;;
+      *)
+        ended="$ended $id"
+        runtime_signal SIGTERM "$id" 2>/dev/null || true
+        ;;
+    esac
   done
 }
 
@@ -65,7 +73,9 @@ for file in signed_*; do
     *.conf)
       config "$WORK/$name" set-cluster "$CLUSTER" --certificate-authority authority.crt --embed-certs
       config "$WORK/$name" set-credentials "$(told "$WORK/$name" '.users[0].name')" --client-certificate "$file" --embed-certs
-      put 0600 "$WORK/$name" "/etc/kubernetes/$name"
+      stage 0600 "$WORK/$name" "/etc/kubernetes/$name"
+      restart_reader "$name"
+      mv -f -- "/etc/kubernetes/$name.kbuild-new" "/etc/kubernetes/$name"
       restart_reader "$name"
       ;;
     *)

@@ -93,18 +93,30 @@ for name in $RENEW; do
 done
 
 # Those that run now must run again: without the API they start and end. One that goes on with the old certificate works until that ends,
-# and nothing shows it. So its file comes last, right before it ends: where the job is killed earlier, the certificate is still due.
+# and nothing shows it. So its file comes last, and when it has been told to end: where the job is killed earlier, the certificate is still due.
 restarts=
 old=
-for component in $RESTARTED; do
-  running=$(runtime_running "$component") || true
-  put "$(read_at_start "$component")"
-  # It may have started with the old file just before, as after a boot.
-  if [ -z "$running" ]; then running=$(runtime_running "$component") || true; fi
-  for id in $running; do
+end() {
+  # shellcheck disable=SC2086  # several words
+  set -- "$1" $2
+  component=$1
+  shift
+  for id; do
     runtime_signal SIGTERM "$id" 2>/dev/null || true
     restarts="$restarts $component"
     old="$old $id"
+  done
+}
+for component in $RESTARTED; do
+  stage "$(read_at_start "$component")"
+  end "$component" "$(runtime_running "$component" || true)"
+  place "$(read_at_start "$component")"
+  # What has started meanwhile, or just before as after a boot, may have read the old file.
+  for id in $(runtime_running "$component" || true); do
+    case " $old " in
+      *" $id "*) ;;
+      *) end "$component" "$id" ;;
+    esac
   done
 done
 

@@ -25,7 +25,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 /** Places what is signed. `signal`: what happens when a component is ended. */
-function signedPlaced(restarted: readonly string[], signal = '') {
+function signedPlaced(restarted: readonly string[], signal = '', containers = 'echo "old-$1"') {
   const { script: text } = script('linux/place-certificates.sh', {
     WORK: join(folder, 'work'),
     NODE: 'cp1',
@@ -33,29 +33,35 @@ function signedPlaced(restarted: readonly string[], signal = '') {
     KUBELET_SERVER: 'https://10.0.0.11:6443',
     RESTARTED: restarted,
   });
-  return placed(folder, text, 'runtime_containers() { echo "old-$1"; }', signal);
+  return placed(folder, text, `runtime_containers() { ${containers}; }`, signal);
 }
 
-test('what reads a kubeconfig only at its start ends right after its file is in its place', () => {
+test('what reads a kubeconfig only at its start ends right before its file is in its place', () => {
   const { status, stderr, log } = signedPlaced(['kube-controller-manager', 'kube-scheduler']);
   expect(status, stderr).toBe(0);
   expect(log).toEqual([
     'place admin.conf',
     'place pki/apiserver.key',
     'place pki/apiserver.crt',
-    'place controller-manager.conf',
     'end old-kube-controller-manager',
+    'place controller-manager.conf',
     'place pki/etcd/server.key',
     'place pki/etcd/server.crt',
-    'place scheduler.conf',
     'end old-kube-scheduler',
+    'place scheduler.conf',
   ]);
 });
 
-test('a job that is killed at the first component leaves the next one’s certificate as it was, so that it is still due', () => {
+test('a job that is killed when it has ended a component leaves its certificate and the next one’s as they were, so that they are still due', () => {
   expect(signedPlaced(['kube-controller-manager', 'kube-scheduler'], 'kill -KILL $$;').status).toBe(null);
-  expect(readFileSync(join(folder, 'kubernetes/controller-manager.conf'), 'utf8')).toBe('new');
+  expect(readFileSync(join(folder, 'kubernetes/controller-manager.conf'), 'utf8')).toBe('old');
   expect(readFileSync(join(folder, 'kubernetes/scheduler.conf'), 'utf8')).toBe('old');
+});
+
+test('what starts again before its new file is in its place ends once more', () => {
+  const containers = `echo "old-$1"; if grep -qs scheduler.conf ${folder}/log; then echo "again-$1"; fi`;
+  const { log } = signedPlaced(['kube-scheduler'], '', containers);
+  expect(log.slice(-3)).toEqual(['end old-kube-scheduler', 'place scheduler.conf', 'end again-kube-scheduler']);
 });
 
 test('on a new host nothing ends', () => {

@@ -39,7 +39,7 @@ function renewed(
   return placed(folder, text, `await() { :; }\nruntime_running() { ${running}; }`, signal);
 }
 
-test('each file that a component reads only at its start comes last, right before that component ends', () => {
+test('each file that a component reads only at its start comes last, when that component has been told to end', () => {
   const { status, stderr, log } = renewed(['kube-controller-manager', 'kube-scheduler']);
   expect(status, stderr).toBe(0);
   expect(log).toEqual([
@@ -47,28 +47,34 @@ test('each file that a component reads only at its start comes last, right befor
     'place pki/front-proxy-client.crt',
     'place pki/etcd/server.key',
     'place pki/etcd/server.crt',
-    'place controller-manager.conf',
     'end old-kube-controller-manager',
-    'place scheduler.conf',
+    'place controller-manager.conf',
     'end old-kube-scheduler',
+    'place scheduler.conf',
   ]);
   expect(existsSync(join(folder, 'work'))).toBe(false);
 });
 
-test('a job that is killed at the first component leaves the next one’s certificate as it was, so that it is still due', () => {
+test('a job that is killed when it has ended a component leaves its certificate and the next one’s as they were, so that they are still due', () => {
   const { status } = renewed(['kube-controller-manager', 'kube-scheduler'], 'kill -KILL $$;');
   expect(status).toBe(null);
-  expect(readFileSync(join(folder, 'kubernetes/controller-manager.conf'), 'utf8')).toBe('new\n');
+  expect(readFileSync(join(folder, 'kubernetes/controller-manager.conf'), 'utf8')).toBe('old');
   expect(readFileSync(join(folder, 'kubernetes/scheduler.conf'), 'utf8')).toBe('old');
 });
 
 test('kube-vip’s admin.conf comes last, too', () => {
   const { log } = renewed(['kube-vip'], '', { renew: ['admin.conf', 'front-proxy-client'] });
-  expect(log.slice(-2)).toEqual(['place admin.conf', 'end old-kube-vip']);
+  expect(log.slice(-2)).toEqual(['end old-kube-vip', 'place admin.conf']);
 });
 
 test('a component that starts just before its file is in its place ends too', () => {
   const running = `if grep -qs scheduler.conf ${folder}/log; then echo "started-$1"; fi`;
   const { log } = renewed(['kube-scheduler'], '', { renew: ['scheduler.conf'], running });
   expect(log).toEqual(['place scheduler.conf', 'end started-kube-scheduler']);
+});
+
+test('a component that starts again before its new file is in its place ends once more', () => {
+  const running = `if grep -qs scheduler.conf ${folder}/log; then echo "again-$1"; else echo "old-$1"; fi`;
+  const { log } = renewed(['kube-scheduler'], '', { renew: ['scheduler.conf'], running });
+  expect(log).toEqual(['end old-kube-scheduler', 'place scheduler.conf', 'end again-kube-scheduler']);
 });
