@@ -78,5 +78,6 @@ waits() {
     done
   done
 }
-await 'the certificates are in their places' 240 waits
+# A kubelet waits up to 300 s with a container that has ended often within ten minutes.
+await 'the certificates are in their places' 420 waits
 if ! command -v openssl >/dev/null; then echo 'openssl is not installed: what the ports ask for was not compared'; fi

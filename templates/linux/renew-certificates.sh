@@ -129,5 +129,6 @@ waits() {
   done <answers
 }
 # kube-apiserver looks for new files every minute (dynamic_serving_content.go); etcd reads them for every connection.
-await 'the certificates are renewed' 240 waits
+# A kubelet waits up to 300 s with a container that has ended often, as those do whose certificates have ended.
+await 'the certificates are renewed' 420 waits
 if ! command -v openssl >/dev/null; then echo 'openssl is not installed: what the ports show was not compared'; fi
