@@ -2,7 +2,7 @@
 import { expect } from 'vitest';
 import { byKbuild, byKubeadm } from './authorities.ts';
 import * as lab from './lab.ts';
-import { ok, timed } from './ok.ts';
+import { ok, readable, timed } from './ok.ts';
 import { nodes } from './pods.ts';
 import type { Stacked } from './stacked.ts';
 
@@ -22,9 +22,9 @@ export async function expectSettled(
   machineOf: (host: string) => string = (host) => host,
 ): Promise<void> {
   // `up` waits, where needed, until what has restarted has run for a while; then `plan` has to say at once that there is nothing.
-  ok(await cluster.up());
-  ok(await cluster.run('plan', '--detailed-exitcode'));
-  const shown = ok(await cluster.run('certs', '--json')).stdout;
+  ok(await readable(() => cluster.up()));
+  ok(await readable(() => cluster.run('plan', '--detailed-exitcode')));
+  const shown = ok(await readable(() => cluster.run('certs', '--json'))).stdout;
   const controlPlanes = controlPlanesOf(hosts);
   for (const host of controlPlanes) expect(byKbuild(shown, host), host).toEqual(await byKubeadm(machineOf(host)));
   expect(await nodes(controlPlanes[0]!)).toEqual(Object.fromEntries(hosts.map((host) => [host, true])));
@@ -40,6 +40,6 @@ export async function expectJoins(
   await lab.up(more);
   await lab.reset(more);
   await cluster.name([...hosts, ...more], other);
-  timed(`joined afterwards: ${more.join(', ')}`, await cluster.up());
+  timed(`joined afterwards: ${more.join(', ')}`, await readable(() => cluster.up()));
   await expectSettled(cluster, [...hosts, ...more]);
 }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { inventoryFile, kbuild, start, type Ran, type Running } from './kbuild.ts';
 import * as lab from './lab.ts';
+import { readable } from './ok.ts';
 import { balance, type Balancer } from './tcp-balancer.ts';
 
 /** Hosts, a balancer, and an inventory that a test changes. */
@@ -84,7 +85,7 @@ interface EtcdStatus {
 
 /** What `kbuild status --json` says of etcd. */
 export async function etcdOf({ run }: Stacked): Promise<EtcdStatus> {
-  const { stdout, stderr } = await run('status', '--json');
+  const { stdout, stderr } = await readable(() => run('status', '--json'));
   if (stdout === '') throw new Error(stderr);
   return (JSON.parse(stdout) as { readonly etcd: EtcdStatus }).etcd;
 }
