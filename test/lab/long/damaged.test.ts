@@ -76,7 +76,9 @@ test('kubeconfigs of administrators that all control planes have lost are made a
     cluster.kubeconfig,
   ]);
   ok(last);
-  expect(kills).toBeGreaterThan(1);
+  // Hosts make theirs at the same time, and go on when kbuild is killed.
+  expect(kills).toBeGreaterThan(0);
+  for (const host of HOSTS) expect((await lab.inside(host, 'test -s /etc/kubernetes/admin.conf')).code, host).toBe(0);
   expect(made).toEqual([...new Set(made)]);
   await expectSettled(cluster, HOSTS);
 });
