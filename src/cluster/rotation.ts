@@ -25,7 +25,7 @@ const same = (one: AuthorityCertificate | undefined, other: AuthorityCertificate
   one?.fingerprint === other.fingerprint;
 
 /** True if the host trusts an authority, whichever certificate of its key it has. */
-export const trusts = ({ bundle }: AuthorityFiles, authority: AuthorityCertificate): boolean =>
+export const trusts = ({ bundle }: Pick<AuthorityFiles, 'bundle'>, authority: AuthorityCertificate): boolean =>
   bundle.some((one) => same(one, authority));
 
 const onControlPlanes = (fleet: Fleet): readonly Seen[] =>

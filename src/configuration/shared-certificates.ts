@@ -52,9 +52,8 @@ export async function readPki(remote: Remote<'sh'>, names: readonly string[]): P
   );
 }
 
-/** Reads the shared files on a control plane into memory. */
-async function copied(control: Remote<'sh'>, inventory: Inventory): Promise<PkiFiles> {
-  const names = sharedFiles(inventory);
+/** Reads files below /etc/kubernetes/pki of a control plane into memory, for the job of another host. Throws if one is not there. */
+export async function copied(control: Remote<'sh'>, names: readonly string[]): Promise<PkiFiles> {
   const found = await readPki(control, names);
   return Object.fromEntries(
     names.map((name) => {
@@ -71,7 +70,8 @@ export async function withSharedCertificates<T>(
   inventory: Inventory,
   use: (shared: SharedCertificates) => Promise<T>,
 ): Promise<T> {
-  if (inventory.certificates.distribution === 'copy') return use({ files: await copied(control, inventory) });
+  if (inventory.certificates.distribution === 'copy')
+    return use({ files: await copied(control, sharedFiles(inventory)) });
   return withUploadedCertificates(control, inventory, (certificateKey) => use({ certificateKey, files: {} }));
 }
 

@@ -3,7 +3,7 @@ import { controlPlaneNodes } from '../cluster/control-plane-nodes.ts';
 import { founder } from '../cluster/founder.ts';
 import { withJoinToken } from '../configuration/join-token.ts';
 import { joinConfiguration } from '../configuration/kubeadm-config.ts';
-import { JOB_PATCHES, kubeadmJob } from '../configuration/kubeadm-job.ts';
+import { kubeadmJob } from '../configuration/kubeadm-job.ts';
 import { kubectl } from '../configuration/kubectl.ts';
 import {
   membersOf,
@@ -25,7 +25,7 @@ import { observedLinux } from '../facts/fleet.ts';
 import type { On } from '../remote/remote.ts';
 import { sh } from '../shell/sh.ts';
 import { waitForApi } from '../resources/wait-for-api.ts';
-import { rotationFiles } from './authority/joining.ts';
+import { partInRotations } from './authority/joining.ts';
 
 const MINUTES = 60_000;
 
@@ -84,7 +84,7 @@ async function join({ inventory, host, fleet }: Target, on: On, before: BeforeMe
   const remote = on(control);
   const stacked = inventory.etcd.topology === 'stacked';
   const signed = await signedCertificates(on(host), inventory, leavesOf(host, 'join'));
-  const rotated = await rotationFiles({ inventory, fleet }, control, on);
+  const { files: kept, ...patches } = await partInRotations({ inventory, fleet }, control, on);
   if (stacked) {
     await before(on, control, `before ${host.name} joined`);
     // The host may have stale members: it was reinstalled without `kbuild remove`.
@@ -99,13 +99,8 @@ async function join({ inventory, host, fleet }: Target, on: On, before: BeforeMe
         on(host),
         inventory,
         'join',
-        secretYaml([
-          joinConfiguration(inventory, host, {
-            ...{ token, caHash: caFingerprint, ...key },
-            ...(rotated.isPatched ? { patches: JOB_PATCHES } : {}),
-          }),
-        ]),
-        { ...files, ...signed, ...rotated.files },
+        secretYaml([joinConfiguration(inventory, host, { token, caHash: caFingerprint, ...key, ...patches })]),
+        { ...files, ...signed, ...kept },
       ),
     ),
   );

@@ -93,31 +93,28 @@ for name in $RENEW; do
 done
 
 # Those that run now must run again: without the API they start and end. One that goes on with the old certificate works until that ends,
-# and nothing shows it. So its file comes last, and when it has been told to end: where the job is killed earlier, the certificate is still due.
+# and nothing shows it. So it is told to end before its file is in its place: where the job is killed earlier, the certificate is still due.
 restarts=
 old=
-end() {
-  # shellcheck disable=SC2086  # several words
-  set -- "$1" $2
-  component=$1
-  shift
-  for id; do
-    runtime_signal SIGTERM "$id" 2>/dev/null || true
-    restarts="$restarts $component"
-    old="$old $id"
+# Ends the component $1, unless it was told to end.
+end_component() {
+  for id in $(runtime_running "$1" || true); do
+    case " $old " in
+      *" $id "*) ;;
+      *)
+        runtime_signal SIGTERM "$id" 2>/dev/null || true
+        restarts="$restarts $1"
+        old="$old $id"
+        ;;
+    esac
   done
 }
 for component in $RESTARTED; do
   stage "$(read_at_start "$component")"
-  end "$component" "$(runtime_running "$component" || true)"
+  end_component "$component"
   place "$(read_at_start "$component")"
   # What has started meanwhile, or just before as after a boot, may have read the old file.
-  for id in $(runtime_running "$component" || true); do
-    case " $old " in
-      *" $id "*) ;;
-      *) end "$component" "$id" ;;
-    esac
-  done
+  end_component "$component"
 done
 
 # What is not as it should be yet, one line each.

@@ -74,12 +74,18 @@ function job(
 
 describe('the marker of a kubeadm job', () => {
   test('says begun while kubeadm works, done as soon as it has succeeded, and goes at the end', () => {
-    expect(job('init', { kubeadm: 0, kubectl: 0 })).toMatchObject({
+    expect(job('init', { kubeadm: 0, kubectl: 0 })).toEqual({
       status: 0,
+      patches: 'none',
       left: 'none',
       seen: ['kubeadm begun', 'kubectl done', 'kubectl done'],
     });
-    expect(job('join', { kubeadm: 0, kubectl: 0 })).toMatchObject({ status: 0, left: 'none', seen: ['kubeadm begun'] });
+    expect(job('join', { kubeadm: 0, kubectl: 0 })).toEqual({
+      status: 0,
+      patches: 'none',
+      left: 'none',
+      seen: ['kubeadm begun'],
+    });
   });
 
   test('says done when a command after kubeadm fails, because the API is down for a moment', () => {

@@ -3,7 +3,7 @@ import { EXIT } from '../../src/exit-codes.ts';
 import { start, type Running } from './kbuild.ts';
 import { waitUntil } from './wait-until.ts';
 
-const MINUTES_MS = 15 * 60_000;
+const HALF_AN_HOUR = 30 * 60_000;
 const MOST_STARTS = 6;
 
 /** Runs a command until it begins this step on a host whose name begins so, and kills it there. Returns how it ended if it did before. */
@@ -19,7 +19,7 @@ async function upTo(running: Running, step: string, host: string): Promise<numbe
         (line) =>
           line.includes('"kind":"changing"') && line.includes(`"step":"${step}"`) && line.includes(`"host":"${host}`),
       );
-  await waitUntil(`${host} is at ${step}`, MINUTES_MS, () => isThere() || ended);
+  await waitUntil(`${host} is at ${step}`, HALF_AN_HOUR, () => isThere() || ended);
   const isKilled = isThere();
   running.kill('SIGKILL');
   const { code } = await running.ended;

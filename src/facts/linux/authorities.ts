@@ -107,7 +107,8 @@ const keysIn = (text: string): readonly AuthorityCertificate[] =>
     }
   });
 
-const SUFFIXES: Readonly<Record<Beside, string>> = { old: '-old', fresh: '-new', signing: '-signing' };
+/** How the names of these files end, before the dot. */
+export const SUFFIXES: Readonly<Record<Beside, string>> = { old: '-old', fresh: '-new', signing: '-signing' };
 
 /** What of an authority's files the output shows. */
 function filesOf(

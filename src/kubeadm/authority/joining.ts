@@ -1,9 +1,10 @@
+import { JOB_PATCHES } from '../../configuration/kubeadm-job.ts';
+import { copied, type PkiFiles } from '../../configuration/shared-certificates.ts';
 import type { Target } from '../../engine/step.ts';
 import { linuxFacts } from '../../facts/fleet.ts';
-import { AUTHORITY_FILES } from '../../facts/linux/authorities.ts';
+import { AUTHORITY_FILES, SUFFIXES, type AuthorityFiles, type Beside } from '../../facts/linux/authorities.ts';
 import type { LinuxHost } from '../../model/inventory.ts';
 import type { On } from '../../remote/remote.ts';
-import { pkiFile, readPki } from '../../configuration/shared-certificates.ts';
 import { Secret } from '../../shell/secret.ts';
 import type { KubeadmAuthority } from '../../topology/own-authorities.ts';
 import { SIGNING } from './rotating.ts';
@@ -14,12 +15,14 @@ import { SIGNING } from './rotating.ts';
  */
 const SIGNING_PATCH = {
   name: 'kube-controller-managerzz-kbuild-signing+json.json',
-  content: JSON.stringify(
-    Object.entries(SIGNING).map(([argument, file]) => ({
-      op: 'add',
-      path: '/spec/containers/0/command/-',
-      value: `--${argument}=${file}`,
-    })),
+  content: Secret.of(
+    JSON.stringify(
+      Object.entries(SIGNING).map(([argument, file]) => ({
+        op: 'add',
+        path: '/spec/containers/0/command/-',
+        value: `--${argument}=${file}`,
+      })),
+    ),
   ),
 };
 
@@ -29,36 +32,38 @@ const rotatable = ({ etcd }: Target['inventory']): readonly KubeadmAuthority[] =
     (name) => name !== 'etcd-ca' || etcd.topology === 'stacked',
   );
 
-/** Private files of kubeadm's join by which a control plane takes part in the rotations that are under way. */
-export interface RotationFiles {
-  /** What lies beside the authorities on the control plane that it joins through. */
-  readonly files: Readonly<Record<string, Secret>>;
-  /** True if the join has patches of its own. */
-  readonly isPatched: boolean;
+/** By what kubeadm's join makes a control plane take part in the rotations that are under way. */
+interface PartInRotations {
+  /** Private files of the job: what lies beside the authorities on the control plane that it joins through, and patches of this join. */
+  readonly files: PkiFiles;
+  /** Where kubeadm finds the patches, if this join has its own. */
+  readonly patches?: string;
 }
+
+/** What the facts show beside an authority, as files below /etc/kubernetes/pki. */
+const filesBeside = (name: KubeadmAuthority, { beside, keys }: AuthorityFiles): readonly string[] =>
+  (Object.keys(SUFFIXES) as readonly Beside[]).flatMap((what) => {
+    const file = `${AUTHORITY_FILES[name]}${SUFFIXES[what]}`;
+    return [
+      ...(keys[what] === undefined ? [] : [`${file}.key`]),
+      ...(beside[what] === undefined ? [] : [`${file}.crt`]),
+    ];
+  });
 
 /**
  * What a control plane gets beyond the shared certificates when it joins through another one while authorities are rotated: it keeps what
- * that one keeps, so that the rotation goes on, or back, with it. Nothing if none is under way.
+ * that one keeps, so that the rotation goes on, or back, with it. Nothing if none is under way. Throws if the other one does not give a file
+ * that it has by its facts.
  */
-export async function rotationFiles(
+export async function partInRotations(
   { inventory, fleet }: Pick<Target, 'inventory' | 'fleet'>,
   through: LinuxHost,
   on: On,
-): Promise<RotationFiles> {
+): Promise<PartInRotations> {
   const { files, signing } = linuxFacts(fleet, through)!.authorities;
-  const names = rotatable(inventory).filter((name) => Object.keys(files[name].beside).length > 0);
-  if (names.length === 0) return { files: {}, isPatched: false };
-  const beside = names.flatMap((name) =>
-    ['old', 'new', 'signing'].flatMap((what) => ['key', 'crt'].map((end) => `${AUTHORITY_FILES[name]}-${what}.${end}`)),
-  );
-  const found = await readPki(on(through), beside);
-  const isPatched = signing === SIGNING['cluster-signing-cert-file'];
-  return {
-    files: {
-      ...Object.fromEntries([...found].map(([name, content]) => [pkiFile(name), content])),
-      ...(isPatched ? { [`patch_${SIGNING_PATCH.name}`]: Secret.of(SIGNING_PATCH.content) } : {}),
-    },
-    isPatched,
-  };
+  const names = rotatable(inventory).flatMap((name) => filesBeside(name, files[name]));
+  if (names.length === 0) return { files: {} };
+  const kept = await copied(on(through), names);
+  if (signing !== SIGNING['cluster-signing-cert-file']) return { files: kept };
+  return { files: { ...kept, [`patch_${SIGNING_PATCH.name}`]: SIGNING_PATCH.content }, patches: JOB_PATCHES };
 }

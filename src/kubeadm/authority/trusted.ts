@@ -15,8 +15,7 @@ const isNode = (target: Target): boolean =>
 /** True if a kubeconfig of the host knows one of the two alone: kubeadm wrote it so, when the host joined meanwhile. */
 const hasBlindKubeconfig = ({ facts }: Target, { old, fresh }: Rotation): boolean =>
   [...facts.authorities.kubeconfigs.values()].some(
-    (known) =>
-      known.length > 0 && [old, fresh].some((one) => !known.some(({ fingerprint }) => fingerprint === one.fingerprint)),
+    (known) => known.length > 0 && [old, fresh].some((one) => !trusts({ bundle: known }, one)),
   );
 
 /** A host trusts both authorities, the old one first, so that kubeadm goes on to sign with it. */

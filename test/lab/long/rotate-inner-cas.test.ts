@@ -4,13 +4,11 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startWriter, type Written } from '../api-writer.ts';
-import { byKbuild, byKubeadm } from '../authorities.ts';
 import { eventsOf, kbuild } from '../kbuild.ts';
 import { killedAtChanges } from '../killed-at-changes.ts';
 import * as lab from '../lab.ts';
-import { expectJoins } from '../lives-on.ts';
-import { ok, timed, unchanged } from '../ok.ts';
-import { nodes } from '../pods.ts';
+import { expectJoins, expectSettled } from '../lives-on.ts';
+import { ok, timed } from '../ok.ts';
 import { etcdOf, membersOf, stacked, type Stacked } from '../stacked.ts';
 
 const CONTROL_PLANES = ['ricp1', 'ricp2', 'ricp3'];
@@ -50,12 +48,9 @@ const keyOf = async (host: string, file: string): Promise<string> =>
 async function isWhole(hosts: readonly string[]): Promise<void> {
   // Waits until the control plane has run for 30 s: the last restart was a moment ago.
   expect(eventsOf(ok(await cluster.up('--json'))).filter(({ kind }) => kind === 'changed')).toEqual([]);
-  unchanged(await cluster.up());
-  const shown = ok(await cluster.run('certs', '--json')).stdout;
-  for (const host of hosts) expect(byKbuild(shown, host)).toEqual(await byKubeadm(host));
+  await expectSettled(cluster, hosts);
   expect(await membersOf(cluster)).toEqual(hosts);
   expect((await etcdOf(cluster)).members.every(({ healthy, learner }) => healthy && !learner)).toBe(true);
-  expect(await nodes(cp)).toEqual(Object.fromEntries(hosts.map((host) => [host, true])));
 }
 
 function expectKept(what: string, { acknowledged, lost, longestGapMs }: Written): void {
