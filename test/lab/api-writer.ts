@@ -4,7 +4,7 @@ import { Agent, request } from 'node:https';
 import { parse } from 'yaml';
 
 const EVERY_MS = 100;
-const PATIENCE_MS = 2000;
+const ANSWER_MS = 2000;
 const PATH = '/api/v1/namespaces/default/configmaps';
 const LABEL = 'kbuild-writer';
 
@@ -62,7 +62,7 @@ export function startWriter(kubeconfig: string): Writer {
       const asked = request(
         `${server}${path}`,
         // A connection of its own each: what hangs must not be used again.
-        { ...tls, method, agent: new Agent(), timeout: PATIENCE_MS, headers: { 'content-type': 'application/json' } },
+        { ...tls, method, agent: new Agent(), timeout: ANSWER_MS, headers: { 'content-type': 'application/json' } },
         (answer) => {
           let text = '';
           answer.on('data', (chunk: Buffer) => (text += chunk.toString()));

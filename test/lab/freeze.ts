@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hostSettings } from './host-settings.ts';
-import { waitUntil } from './wait-until.ts';
+import { PATIENCE_MS, waitUntil } from './wait-until.ts';
 
 const CGROUPS = '/sys/fs/cgroup';
 const unified = existsSync(join(CGROUPS, 'cgroup.controllers'));
@@ -13,7 +13,7 @@ async function freezer(name: string, state: 'frozen' | 'thawed'): Promise<void> 
   const file = join(dir, unified ? 'cgroup.freeze' : 'freezer.state');
   const words = unified ? { frozen: '1', thawed: '0' } : { frozen: 'FROZEN', thawed: 'THAWED' };
   await writeFile(file, words[state]);
-  await waitUntil(`${name}: ${state}`, 10_000, async () => (await readFile(file, 'utf8')).trim() === words[state]);
+  await waitUntil(`${name}: ${state}`, PATIENCE_MS, async () => (await readFile(file, 'utf8')).trim() === words[state]);
 }
 
 /** Stops every process of a host where it stands, as a hypervisor does that pauses it. Its kernel still acknowledges what is sent. */

@@ -9,7 +9,7 @@ import { hostDir } from './paths.ts';
 import { signal } from './process-id.ts';
 import { sshBanner } from './ssh-banner.ts';
 import { machineOf, VIRTUAL_MACHINE, VIRTUAL_MACHINE_BOOT_MS } from './virtual-machine.ts';
-import { waitUntil } from './wait-until.ts';
+import { PATIENCE_MS, waitUntil } from './wait-until.ts';
 
 const SCRIPTS = join(import.meta.dirname, 'host');
 
@@ -30,13 +30,13 @@ export async function powerOn(name: string): Promise<void> {
   });
   closeSync(console);
   child.unref();
-  await waitUntil(`${name}: supervisor`, 10_000, () => supervisorOf(name) ?? child.exitCode !== null);
+  await waitUntil(`${name}: supervisor`, PATIENCE_MS, () => supervisorOf(name) ?? child.exitCode !== null);
 }
 
 /** Takes the power away: everything in the host ends at once, its disk stays as it is. Returns when nothing of it runs. */
 export async function cutPower(name: string): Promise<void> {
   await writeFile(join(hostDir(name), 'power'), 'off\n');
-  await waitUntil(`${name}: power off`, 20_000, () => {
+  await waitUntil(`${name}: power off`, PATIENCE_MS, () => {
     // SIGKILL to nspawn would leave the host running; its init takes all of it along.
     const init = initOf(name) ?? machineOf(name);
     if (init !== undefined) signal(init, 'SIGKILL');
@@ -49,7 +49,7 @@ export async function cutPower(name: string): Promise<void> {
 export async function answering(name: string): Promise<void> {
   if (existsSync(join(hostDir(name), 'partitioned'))) return;
   const { address, os } = hostSettings(name);
-  const deadlineMs = os === VIRTUAL_MACHINE ? VIRTUAL_MACHINE_BOOT_MS : 60_000;
+  const deadlineMs = os === VIRTUAL_MACHINE ? VIRTUAL_MACHINE_BOOT_MS : PATIENCE_MS;
   try {
     await waitUntil(`${name}: sshd`, deadlineMs, async () => {
       if (await sshBanner(address, 500)) return true;

@@ -29,7 +29,7 @@ import { sweep } from './sweep.ts';
 import { type System, SYSTEMS } from './systems.ts';
 import type { KubernetesVersion } from './versions.ts';
 import { machineOf, VIRTUAL_MACHINE, VIRTUAL_MACHINE_BOOT_MS, VIRTUAL_MACHINE_PACKAGES } from './virtual-machine.ts';
-import { waitUntil } from './wait-until.ts';
+import { PATIENCE_MS, waitUntil } from './wait-until.ts';
 
 export { inventory, roleOf, type InventoryHost, type LabInventory, type Role } from './inventory.ts';
 export { hostNames, hostSettings, type HostSettings } from './host-settings.ts';
@@ -116,7 +116,7 @@ export async function reboot(names: readonly string[]): Promise<void> {
       return;
     }
     await inside(name, 'systemctl reboot');
-    await waitUntil(`${name}: reboot`, 120_000, () => {
+    await waitUntil(`${name}: reboot`, PATIENCE_MS, () => {
       const now = initOf(name);
       return now !== undefined && now.pid !== before?.pid;
     });
@@ -170,7 +170,7 @@ async function boot(name: string): Promise<void> {
   const wasOn = isOn(name);
   await powerOn(name);
   // A virtual machine's disk is made first, which takes a minute on a busy machine.
-  await waitUntil(`${name}: host keys`, 300_000, () => isOn(name) || supervisorOf(name) === undefined);
+  await waitUntil(`${name}: host keys`, PATIENCE_MS, () => isOn(name) || supervisorOf(name) === undefined);
   await writeKnownHosts();
   await answering(name);
   await applyPartitions();

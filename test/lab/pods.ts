@@ -1,6 +1,6 @@
 /** Pods that answer, to prove that a cluster's network carries: agnhost's netexec on every node, asked by way of each other. */
 import { ssh } from './ssh.ts';
-import { waitUntil } from './wait-until.ts';
+import { PATIENCE_MS, waitUntil } from './wait-until.ts';
 import { VERSIONS } from './versions.ts';
 
 /** One echoing pod. */
@@ -106,7 +106,7 @@ export async function echoThroughService(
   const namespace = 'echo';
   const pods = await startEcho(controlPlane, namespace);
   const from = pods.find(({ node }) => onNodes.includes(node))!;
-  const other = await waitUntil('a pod on another host answers through the Service', 60_000, async () => {
+  const other = await waitUntil('a pod on another host answers through the Service', PATIENCE_MS, async () => {
     const answer = await dial(controlPlane, namespace, from, `echo.${namespace}.svc.cluster.local`, 80);
     return pods.find(({ name, node }) => name === answer && node !== from.node);
   });

@@ -18,7 +18,7 @@ import { paths } from './paths.ts';
 import { recordedProcess, signal } from './process-id.ts';
 import { KUBE_VIP_PATH } from './recipes.ts';
 import { ensureTls, tls } from './tls.ts';
-import { waitUntil } from './wait-until.ts';
+import { PATIENCE_MS, waitUntil } from './wait-until.ts';
 
 /** A server that all hosts share. It outlives the process that started it. */
 interface Service {
@@ -77,7 +77,7 @@ export async function servicesDown(): Promise<void> {
       const process = recordedProcess(pidFile(name));
       if (process !== undefined) {
         signal(process, 'SIGTERM');
-        await waitUntil(`${name}: its end`, 10_000, () => recordedProcess(pidFile(name)) === undefined);
+        await waitUntil(`${name}: its end`, PATIENCE_MS, () => recordedProcess(pidFile(name)) === undefined);
       }
       await rm(pidFile(name), { force: true });
     }
@@ -121,7 +121,7 @@ async function start({ name, port, command }: Service): Promise<void> {
   const child = spawn('/bin/sh', args, { detached: true, stdio: ['ignore', log, log], cwd: '/' });
   closeSync(log);
   child.unref();
-  await waitUntil(`${name}: an answer at port ${port}`, 10_000, () => {
+  await waitUntil(`${name}: an answer at port ${port}`, PATIENCE_MS, () => {
     if (child.exitCode !== null) throw new LabError(`${name} has ended: see ${join(paths.services, name)}.log`);
     return listens(port);
   });

@@ -12,7 +12,7 @@ import { kubectl } from './pods.ts';
 import type { Stacked } from './stacked.ts';
 import { timeOfUpgrade, toldTime } from './upgrade-time.ts';
 import { VERSIONS } from './versions.ts';
-import { waitUntil } from './wait-until.ts';
+import { PATIENCE_MS, waitUntil } from './wait-until.ts';
 
 const PORT = 31777;
 const IMAGE = `registry.k8s.io/e2e-test-images/agnhost:${VERSIONS.agnhost}`;
@@ -135,7 +135,7 @@ export async function underLoad(
   work: () => Promise<Ran>,
 ): Promise<UnderLoad> {
   const { address } = lab.hostSettings(node);
-  await waitUntil('the Service to answer', 120_000, () => answers(address));
+  await waitUntil('the Service to answer', PATIENCE_MS, () => answers(address));
   const writer = startWriter(cluster.kubeconfig);
   const service = watchService(address);
   const ran = await work();

@@ -11,7 +11,7 @@ import { eventsOf, inventoryFile, kbuild, start, type Ran } from '../kbuild.ts';
 import * as lab from '../lab.ts';
 import { ok, unchanged } from '../ok.ts';
 import { dial, kubectl, nodes, startEcho, stopEcho, type EchoPod } from '../pods.ts';
-import { waitUntil } from '../wait-until.ts';
+import { PATIENCE_MS, waitUntil } from '../wait-until.ts';
 
 const [cp, w1, w2] = ['acp1', 'aw1', 'aw2'] as const;
 const HOSTS = [cp, w1, w2];
@@ -127,13 +127,13 @@ describe('check --active tries the network from a pod on every node', () => {
 
   test('finds nothing in a healthy cluster, and leaves no namespace: not of its own, not of a run that was killed', async () => {
     const killed = start(['check', file, '--active']);
-    await waitUntil('a namespace is there', 120_000, async () => (await namespaces()) !== '');
+    await waitUntil('a namespace is there', PATIENCE_MS, async () => (await namespaces()) !== '');
     killed.kill('SIGKILL');
     await killed.ended;
     const metadata = { name: 'left', labels: { 'kbuild.dev/tries': 'pods' }, annotations: { 'kbuild.dev/until': '1' } };
     await kubectl(cp, 'create -f -', JSON.stringify({ apiVersion: 'v1', kind: 'Namespace', metadata }));
     expect(await active()).toEqual([]);
-    await waitUntil('no namespace is left', 60_000, async () => (await namespaces()) === '');
+    await waitUntil('no namespace is left', PATIENCE_MS, async () => (await namespaces()) === '');
   });
 
   test("names the two nodes between which the overlay's packets are dropped", async () => {
@@ -356,7 +356,7 @@ describe('the lock of the cluster', () => {
     await lab.inside(w1, `rm ${modules}`);
     await heldBy(MALLORY, 1);
     const running = start(['up', file, '--yes', '--kubeconfig', kubeconfig]);
-    await waitUntil('the Lease is observed', 60_000, () => running.said().includes('the cluster is locked: held'));
+    await waitUntil('the Lease is observed', PATIENCE_MS, () => running.said().includes('the cluster is locked: held'));
     // An hour ago by the clock of that host: what counts is that it changes.
     await heldBy(MALLORY, 3600);
     const refused = await running.ended;
@@ -372,7 +372,7 @@ describe('the lock of the cluster', () => {
   test('a kbuild that is killed: hosts are free long before the 45 s of silence, and its Lease stops no run on its machine', async () => {
     await lab.inside(w1, `rm ${modules}`);
     const running = start(['up', file, '--yes', '--json', '--kubeconfig', kubeconfig]);
-    await waitUntil('a change', 60_000, () => running.printed().includes('"kind":"changing"'));
+    await waitUntil('a change', PATIENCE_MS, () => running.printed().includes('"kind":"changing"'));
     running.kill('SIGKILL');
     for (const host of HOSTS)
       expect((await lab.inside(host, 'timeout 10 flock /run/kbuild/lock true')).code, host).toBe(0);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checked } from '../findings.ts';
 import { inventoryFile, kbuild } from '../kbuild.ts';
 import * as lab from '../lab.ts';
-import { waitUntil } from '../wait-until.ts';
+import { PATIENCE_MS, waitUntil } from '../wait-until.ts';
 
 const HOSTS = ['fcp1', 'fw1', 'fw2'] as const;
 const [, ufw, nft] = HOSTS;
@@ -88,7 +88,7 @@ test('packets go through a host to its pods, and would not without', async () =>
   );
   await on(ufw, `ip route add 10.244.9.0/24 via ${lab.hostSettings(nft).address}`);
   const reached = async (): Promise<boolean> => (await lab.inside(ufw, 'nc -zw3 10.244.9.2 8080')).code === 0;
-  await waitUntil('the pod answers', 60_000, reached);
+  await waitUntil('the pod answers', PATIENCE_MS, reached);
   await on(nft, 'systemctl stop kbuild-firewall');
   expect(await reached()).toBe(false);
   await on(nft, 'systemctl start kbuild-firewall');

@@ -9,7 +9,7 @@ import { eventsOf, kbuild, PROGRAM, type Ran } from '../kbuild.ts';
 import * as lab from '../lab.ts';
 import { unchanged } from '../ok.ts';
 import { CTRL_C, onTerminal, type OnTerminal } from '../pseudo-terminal.ts';
-import { waitUntil } from '../wait-until.ts';
+import { PATIENCE_MS, waitUntil } from '../wait-until.ts';
 
 const HOSTS = ['incp1'];
 const [cp] = HOSTS as [string];
@@ -23,7 +23,7 @@ const inside = async (host: string, command: string): Promise<string> =>
 const jobs = (host: string): Promise<string> =>
   inside(host, "systemctl list-units --plain --no-legend --state=active,activating,deactivating 'kbuild-job-*'");
 const job = (host: string, name: string): Promise<void> =>
-  waitUntil(`${name} on ${host}`, MINUTES_MS, async () => (await jobs(host)).includes(`kbuild-job-${name}`)).then(
+  waitUntil(`${name} on ${host}`, PATIENCE_MS, async () => (await jobs(host)).includes(`kbuild-job-${name}`)).then(
     () => undefined,
   );
 const lockIsFree = (host: string): Promise<string> => inside(host, 'flock -n /run/kbuild/lock echo free');

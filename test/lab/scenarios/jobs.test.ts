@@ -2,11 +2,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Secret } from '../../../src/shell/secret.ts';
 import { sh } from '../../../src/shell/sh.ts';
 import * as lab from '../lab.ts';
-import { waitUntil } from '../wait-until.ts';
+import { PATIENCE_MS, waitUntil } from '../wait-until.ts';
 import { kbuilds } from './kbuilds.ts';
 
 const NAME = 'jobs-w1';
-const SOON_MS = 20_000;
 const { connect, closeAll } = kbuilds();
 const kbuild = (user?: 'root' | 'ops') => connect(NAME, user);
 
@@ -66,7 +65,7 @@ test('a job whose unit is killed is noticed soon', async () => {
   for (const turn of [1, 2, 3, 4]) {
     const path = `/root/shot-${String(turn)}`;
     const failure = remote.job('shot', sh`sleep 600 & touch ${path}; wait`).catch((error: unknown) => error);
-    await waitUntil('the job runs', SOON_MS, () => exists(path));
+    await waitUntil('the job runs', PATIENCE_MS, () => exists(path));
     const killed = performance.now();
     await inside("systemctl kill -s KILL 'kbuild-job-shot-*'");
     expect(await failure).toMatchObject({ status: 'SIGKILL' });
@@ -82,9 +81,9 @@ test('a job outlives the connection, is waited for on a new one, and runs once',
     'long',
     sh`echo begun >>/root/long; until [ -e /root/go-on ]; do sleep 0.1; done; echo finished`,
   );
-  await waitUntil('the job runs', SOON_MS, () => exists('/root/long'));
+  await waitUntil('the job runs', PATIENCE_MS, () => exists('/root/long'));
   await remote.cut();
-  await waitUntil('the job is followed', SOON_MS, () => remote.transport.connections === 2);
+  await waitUntil('the job is followed', PATIENCE_MS, () => remote.transport.connections === 2);
   await inside('touch /root/go-on');
   expect(await done).toBe('finished\n');
   expect(await inside('cat /root/long')).toBe('begun');
@@ -96,14 +95,14 @@ test('the job of a kbuild that died is waited for, its result is not believed, i
     key: Secret.of('k'),
   });
   abandoned.catch(() => undefined);
-  await waitUntil('the job runs', SOON_MS, () => exists('/root/working'));
+  await waitUntil('the job runs', PATIENCE_MS, () => exists('/root/working'));
   const key = `/run/kbuild/jobs/${dead.runId}/work-1/work/key`;
   expect(await exists(key)).toBe(true);
   await dead.close();
 
   const next = await kbuild();
   const mine = next.job('work', sh`echo mine`);
-  await waitUntil('the next run waits', SOON_MS, () => next.followed.length === 1);
+  await waitUntil('the next run waits', PATIENCE_MS, () => next.followed.length === 1);
   expect(next.followed[0]).toContain(`kbuild-job-work-1-${dead.runId}`);
   await inside('touch /root/stop');
   expect(await mine).toBe('mine\n');
@@ -118,13 +117,17 @@ test('what a job waits for is reported once while it waits, also if the connecti
     'patient',
     sh`echo first; echo 'waiting: a lock  of %s'; until [ -e /root/patient ]; do sleep 0.1; done; echo last`,
   );
-  await waitUntil('it is told', SOON_MS, () => remote.waits.length === 1);
+  await waitUntil('it is told', PATIENCE_MS, () => remote.waits.length === 1);
   await remote.cut();
-  await waitUntil('the job is followed', SOON_MS, () => remote.transport.connections === 2);
+  await waitUntil('the job is followed', PATIENCE_MS, () => remote.transport.connections === 2);
   await inside('touch /root/patient');
   expect(await done).toBe('first\nwaiting: a lock  of %s\nlast\n');
   expect(remote.waits).toEqual(['a lock  of %s']);
-  await waitUntil('nothing reads its output any more', SOON_MS, async () => (await inside('pgrep tail || :')) === '');
+  await waitUntil(
+    'nothing reads its output any more',
+    PATIENCE_MS,
+    async () => (await inside('pgrep tail || :')) === '',
+  );
 });
 
 test('what earlier runs left is neither believed nor in the way, whatever became of it', async () => {
@@ -142,7 +145,7 @@ test.each(['', 'succ', 'success exited 0 and more'])('a result that reads "%s" i
   const remote = await kbuild();
   const result = remote.job('torn', sh`touch /root/torn; until [ -e /root/end ]; do sleep 0.1; done`);
   const failure = result.catch((error: unknown) => error);
-  await waitUntil('the job runs', SOON_MS, () => exists('/root/torn'));
+  await waitUntil('the job runs', PATIENCE_MS, () => exists('/root/torn'));
   await inside(`printf '%s\\n' '${written}' >/run/torn
     printf 'cp /run/torn "$1/status"\\n' >/run/kbuild/jobs/${remote.runId}/torn-1/end; touch /root/end`);
   expect(await failure).toMatchObject({ status: 'unreadable' });
@@ -159,7 +162,7 @@ test('two jobs at once on one host take turns', async () => {
 test('a host that lost its power during a job is distinguished from a job that never began', async () => {
   const remote = await kbuild();
   const failure = remote.job('doomed', sh`touch /run/doomed; sleep 600`).catch((error: unknown) => error);
-  await waitUntil('the job runs', SOON_MS, () => exists('/run/doomed'));
+  await waitUntil('the job runs', PATIENCE_MS, () => exists('/run/doomed'));
   await lab.kill([NAME]);
   await lab.start([NAME]);
   expect(await failure).toMatchObject({ status: 'vanished' });

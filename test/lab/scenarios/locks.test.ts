@@ -5,11 +5,10 @@ import { Refused } from '../../../src/errors.ts';
 import { lockUsed } from '../../../src/facts/linux/lock-used.ts';
 import { sh } from '../../../src/shell/sh.ts';
 import * as lab from '../lab.ts';
-import { waitUntil } from '../wait-until.ts';
+import { PATIENCE_MS, waitUntil } from '../wait-until.ts';
 import { kbuilds } from './kbuilds.ts';
 
 const [A, B] = ['locks-w1', 'locks-w2'] as const;
-const SOON_MS = 20_000;
 const { connect, closeAll } = kbuilds();
 
 const holder = (who: string): LockHolder => ({ who, pid: 4321, since: '2026-01-01T12:03:00Z', command: 'kbuild up' });
@@ -62,15 +61,15 @@ test('a kbuild that dies frees its locks at once, long before the 45 s of silenc
   await lockHosts([dead], alice);
   await dead.cut();
   await dead.close();
-  await waitUntil('the lock is free', SOON_MS, async () => (await whoHolds(two)) === undefined);
+  await waitUntil('the lock is free', PATIENCE_MS, async () => (await whoHolds(two)) === undefined);
 });
 
 test('a lock whose connection was lost is taken again by the same run', async () => {
   const [one, two] = [await connect(A), await connect(A)];
   const lock = await lockHosts([one], alice);
   await one.cut();
-  await waitUntil('a new connection', SOON_MS, () => one.transport.connections === 2);
-  await waitUntil('the lock', SOON_MS, () => whoHolds(two));
+  await waitUntil('a new connection', PATIENCE_MS, () => one.transport.connections === 2);
+  await waitUntil('the lock', PATIENCE_MS, () => whoHolds(two));
   await expect(lockHosts([two], bob)).rejects.toBeInstanceOf(Refused);
   await lock.release();
   expect(await whoHolds(two)).toBeUndefined();

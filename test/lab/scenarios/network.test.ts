@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sh } from '../../../src/shell/sh.ts';
 import { inventoryFile, kbuild } from '../kbuild.ts';
 import * as lab from '../lab.ts';
-import { waitUntil } from '../wait-until.ts';
+import { PATIENCE_MS, waitUntil } from '../wait-until.ts';
 import { kbuilds } from './kbuilds.ts';
 
 const HOST = 'ntcp1';
@@ -24,7 +24,7 @@ test('a host that refuses logins while it starts: kbuild logs in as soon as it c
   await inside("echo 'System is booting up.' >/run/nologin");
   const remote = connect(HOST, 'ops');
   const denied = 'journalctl -u ssh --no-pager | grep -q "Access denied for user ops by PAM account" && echo denied';
-  await waitUntil('sshd refuses', 20_000, async () => (await inside(denied)) !== '');
+  await waitUntil('sshd refuses', PATIENCE_MS, async () => (await inside(denied)) !== '');
   await inside('rm /run/nologin');
   expect(await (await remote).run(sh`id -un`)).toBe('root\n');
 });

@@ -13,10 +13,9 @@ import { badRepository, type BadRepository } from '../bad-repository.ts';
 import { inventoryFile, kbuild, start, type Ran } from '../kbuild.ts';
 import * as lab from '../lab.ts';
 import { unchanged } from '../ok.ts';
-import { waitUntil } from '../wait-until.ts';
+import { PATIENCE_MS, waitUntil } from '../wait-until.ts';
 
 const HOST = 'pkcp1';
-const SOON_MS = 120_000;
 /** A user id of the key that has expired. */
 const OLD = 'kbuild test';
 
@@ -189,16 +188,16 @@ test('a cloud that is still at work, a lock and an interrupted installation: wai
   );
   expect(await inside('dpkg --audit')).toContain('conntrack');
   const running = start(UP());
-  await waitUntil('the run has begun', SOON_MS, async () => (await inside('cat /run/kbuild/lock || :')) !== '');
+  await waitUntil('the run has begun', PATIENCE_MS, async () => (await inside('cat /run/kbuild/lock || :')) !== '');
   expect(await inside('ls /run/kbuild/jobs 2>/dev/null || :')).toBe('');
   await inside(`echo '{"v1": {"errors": []}}' >/run/cloud-init/result.json`);
   await waitUntil(
     'the job waits for cloud-init',
-    SOON_MS,
+    PATIENCE_MS,
     async () => (await inside('pgrep -f "cloud-init status" || :')) !== '',
   );
   await inside('touch /run/cloud-is-done');
-  await waitUntil('the holder is named', SOON_MS, () =>
+  await waitUntil('the holder is named', PATIENCE_MS, () =>
     Promise.resolve(/waiting: \/var\/lib\/dpkg\/lock-frontend is held by process \d+ \(perl\)/.test(running.said())),
   );
   expect(await inside('dpkg --audit')).toContain('conntrack');

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { checked, notable, type LabFinding } from '../findings.ts';
 import { inventoryFile, kbuild, start } from '../kbuild.ts';
 import * as lab from '../lab.ts';
-import { waitUntil } from '../wait-until.ts';
+import { PATIENCE_MS, waitUntil } from '../wait-until.ts';
 
 const HOSTS = ['pcp1', 'pw1', 'pw2', 'pw3', 'pw4'] as const;
 const [cp, w1, w2] = HOSTS;
@@ -74,12 +74,12 @@ test('a kbuild that dies during a survey leaves nothing behind', async () => {
   const running = start(['check', file, '--active']);
   const listening = async () => (await on(w1, "ss -Hltn 'sport = :10250'")).stdout !== '';
   let seen = false;
-  await waitUntil('a survey listens', 120_000, async () => (seen = await listening()));
+  await waitUntil('a survey listens', PATIENCE_MS, async () => (seen = await listening()));
   running.kill('SIGKILL');
   await running.ended;
   await on(w1, rule('D'));
   expect(seen).toBe(true);
-  await waitUntil('nothing listens', 120_000, async () => (await on(w1, leftBySurveys)).stdout === '');
+  await waitUntil('nothing listens', PATIENCE_MS, async () => (await on(w1, leftBySurveys)).stdout === '');
 });
 
 test('eleven faults at once are found, and nothing else', async () => {

@@ -7,7 +7,7 @@ import { unmetExpectations } from '../kubeadm-expectations.ts';
 import * as lab from '../lab.ts';
 import { ok, unchanged } from '../ok.ts';
 import { kubectl, nodes } from '../pods.ts';
-import { waitUntil } from '../wait-until.ts';
+import { PATIENCE_MS, waitUntil } from '../wait-until.ts';
 import { membersOf, stacked, type Stacked } from '../stacked.ts';
 
 const HOSTS = ['hcp1', 'hcp2', 'hcp3', 'hw1'];
@@ -98,7 +98,7 @@ test('one of three is not removed while another is down, neither by remove nor b
   await refused(arithmetic, 'remove', 'hcp2', '--yes');
   await refused(arithmetic, 'reset', '--hosts', 'hcp2', '--yes-destroy', 'hcp2');
   await lab.inside('hcp3', 'pkill -CONT -x etcd');
-  await waitUntil('etcd of hcp3', 120_000, async () => (await membersOf(cluster)).join() === 'hcp1,hcp2,hcp3');
+  await waitUntil('etcd of hcp3', PATIENCE_MS, async () => (await membersOf(cluster)).join() === 'hcp1,hcp2,hcp3');
 });
 
 test('a disruption budget keeps a control plane from being drained: its node and its member stay', async () => {

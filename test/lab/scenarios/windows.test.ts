@@ -20,7 +20,7 @@ import { GATEWAY } from '../network-plan.ts';
 import { ok, unchanged } from '../ok.ts';
 import { kubectl, nodes } from '../pods.ts';
 import { VERSIONS } from '../versions.ts';
-import { waitUntil } from '../wait-until.ts';
+import { PATIENCE_MS, waitUntil } from '../wait-until.ts';
 import { packetBetween, windowsEntry, windowsLabHost } from '../windows.ts';
 import { areMade, WINDOWS_PROGRAMS, windowsPrograms } from '../windows-programs.ts';
 import { patient, wineLabHost, type WineLabHost } from '../windows-wine.ts';
@@ -175,7 +175,7 @@ describe('life', () => {
     write(withWindows(3));
     missing = 'manifest for v1.36.3-calico-hostprocess not found';
     const running = start(['up', file, '--yes', '--kubeconfig', join(folder, 'admin.conf')]);
-    await waitUntil('a plan names the tag that is missing', 180_000, async () =>
+    await waitUntil('a plan names the tag that is missing', PATIENCE_MS, async () =>
       (await kbuild('plan', file)).stdout.includes(`(found ImagePullBackOff: ${missing!})`),
     );
     missing = undefined;
