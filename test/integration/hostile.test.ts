@@ -53,38 +53,57 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test('one host of 50 that never answers delays no other, and is named after the time to connect', async () => {
-  const TIMEOUT_MS = 3000;
+/** A server that lets everyone connect and never says a word. */
+async function silentServer(): Promise<{ readonly port: number; readonly close: () => void }> {
   const sockets = new Set<Socket>();
-  const silent = createServer((socket) => sockets.add(socket.on('error', () => undefined)));
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
-  const dialler = sshDialler({ policy: 'strict', connectTimeoutMs: TIMEOUT_MS });
+  const server = createServer((socket) => sockets.add(socket.on('error', () => undefined)));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () => {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+    },
+  };
+}
+
+test('one host of 50 that never answers delays no other', async () => {
+  const silent = await silentServer();
+  // Longer than this test may take: the others do not wait for its end, however busy the machine is.
+  const dialler = sshDialler({ policy: 'strict', connectTimeoutMs: 600_000 });
   const started = performance.now();
-  let lastOther = 0;
-  const others = Array.from({ length: 49 }, async () => {
-    const transport = await dialler.dial(sshd.host);
-    const { stdout } = await transport.exec('echo in');
-    lastOther = performance.now() - started;
-    await transport.close();
-    return stdout;
-  });
-  const hole = at((silent.address() as AddressInfo).port);
-  const verdict = dialler.dial({ ...hole, name: 'hole' }).then(
-    () => 'answered',
-    (error: unknown) => ({ message: (error as Error).message, ms: performance.now() - started }),
-  );
   try {
-    expect(await Promise.all(others)).toEqual(Array(49).fill('in\n'));
-    const named = await verdict;
-    expect(named).toMatchObject({ message: expect.stringMatching(/^hole: .*no answer in time$/) as string });
-    // It is tried twice. And what a busy machine adds, the others had to wait for too.
-    expect((named as { ms: number }).ms).toBeLessThan(2 * TIMEOUT_MS + 1000 + 3 * lastOther);
-    console.log(
-      `49 hosts in ${lastOther.toFixed(0)} ms, the silent one named after ${(named as { ms: number }).ms.toFixed(0)} ms`,
+    const hole = dialler.dial({ ...at(silent.port), name: 'hole' }).then(
+      () => 'answered',
+      () => 'given up',
     );
+    const others = Array.from({ length: 49 }, async () => {
+      const transport = await dialler.dial(sshd.host);
+      const { stdout } = await transport.exec('echo in');
+      await transport.close();
+      return stdout;
+    });
+    expect(await Promise.all(others)).toEqual(Array(49).fill('in\n'));
+    console.log(`49 hosts in ${(performance.now() - started).toFixed(0)} ms`);
+    dialler.close();
+    silent.close();
+    expect(await hole).toBe('given up');
   } finally {
     dialler.close();
-    for (const socket of sockets) socket.destroy();
+    silent.close();
+  }
+});
+
+test('a host that never answers is tried twice, and named after the time to connect', async () => {
+  const TIMEOUT_MS = 500;
+  const silent = await silentServer();
+  const dialler = sshDialler({ policy: 'strict', connectTimeoutMs: TIMEOUT_MS });
+  const started = performance.now();
+  try {
+    await expect(dialler.dial({ ...at(silent.port), name: 'hole' })).rejects.toThrow(/^hole: .*no answer in time$/);
+    expect(performance.now() - started).toBeGreaterThanOrEqual(2 * TIMEOUT_MS);
+  } finally {
+    dialler.close();
     silent.close();
   }
 });
