@@ -70,7 +70,8 @@ function restartOf(target: Target, component: Component, { pods }: ClusterUp): r
  */
 export const controlPlaneFiles: Step = {
   name: 'control-plane-files',
-  settleMs: 4 * 60_000,
+  // A kubelet waits up to 300 s before it starts a container again that ended often.
+  settleMs: 7 * 60_000,
   watches: (about) => ({ files: COMPONENTS.flatMap((component) => filesOf(about, component)).map(({ path }) => path) }),
   diff: (target) => {
     const { cluster } = target.fleet;

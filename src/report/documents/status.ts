@@ -60,7 +60,7 @@ const fields = {
   healthy: flag('True exactly where there are no problems (exit 0).'),
   problems: listOf(problem, 'Why the cluster is not healthy (exit 5).'),
   warnings: texts('Future problems, in one line each.'),
-  nodes: listOf(node, 'The nodes of the cluster.'),
+  nodes: listOf(node, 'The nodes of the cluster. Empty if they were not read: `problems` says why.'),
   apiServers: listOf(
     z.object({ host: text('The control plane.'), readyz: text('`ok`, or why it is not ready.') }),
     "What each control plane's own API server answers.",
@@ -70,7 +70,7 @@ const fields = {
     .object({
       topology: oneOf(['stacked', 'external'], 'Where etcd runs.'),
       leader: text("The leader's name; empty if unknown."),
-      members: listOf(member, 'Members, learners included.'),
+      members: listOf(member, 'Members, learners included. Empty if they were not read: `problems` says why.'),
       alarms: texts('E.g. `NOSPACE`.'),
     })
     .meta({ description: 'etcd as its members show it.' }),
