@@ -10,7 +10,7 @@ import { expectJoins, expectSettled } from '../lives-on.ts';
 import { timed } from '../ok.ts';
 import { kubectl, nodes } from '../pods.ts';
 import { membersOf, stacked, type Stacked } from '../stacked.ts';
-import { waitUntil } from '../wait-until.ts';
+import { PATIENCE_MS, waitUntil } from '../wait-until.ts';
 
 const HOSTS = ['vrcp1', 'vrcp2', 'vrcp3'];
 const LATER = ['vrcp4', 'vrw1'];
@@ -79,7 +79,7 @@ test('a restore that Ctrl-C ends while control planes stop is finished by the sa
   timed('snapshot', await cluster.run('etcd', 'snapshot', 'save', snapshot('whole')));
   await kubectl('vrcp1', 'create configmap written-after');
   const cut = startRestore('whole');
-  await waitUntil('a control plane stops', 180_000, () => cut.printed().includes('"step":"etcd-restore-stopped"'));
+  await waitUntil('a control plane stops', PATIENCE_MS, () => cut.printed().includes('"step":"etcd-restore-stopped"'));
   cut.kill('SIGINT');
   const { code, stderr } = await cut.ended;
   expect(code, stderr).toBe(130);
@@ -98,7 +98,7 @@ test.each([
 ])('a restore that is killed while %s is finished by the same command', async (_, step) => {
   await kubectl('vrcp1', `create configmap before-${step}`);
   const cut = startRestore('whole');
-  await waitUntil(step, 180_000, () => cut.printed().includes(`"step":"${step}"`));
+  await waitUntil(step, PATIENCE_MS, () => cut.printed().includes(`"step":"${step}"`));
   cut.kill('SIGKILL');
   expect((await cut.ended).code).toBeNull();
   const up = await cluster.up();
