@@ -35,10 +35,14 @@ beforeAll(async () => {
 
 afterAll(() => lab.down(HOSTS));
 
-/** A kubeadm that finds a runtime which does not answer, the first time that it joins. It leaves what it saw in /run/late. */
+/**
+ * A kubeadm that finds a runtime which does not answer, the first time that it joins. It leaves what it saw in /run/late. A thread that waits
+ * for a slow disk stops only afterwards, and the others may go on until then.
+ */
 const WITH_LATE_RUNTIME = `#!/bin/sh
 if [ "$1" != join ] || [ -e /run/late ]; then exec /usr/bin/kubeadm "$@"; fi
 pkill -STOP -x containerd
+while grep -L "^State:.T" /proc/$(pgrep -x containerd)/task/*/status | grep -q .; do sleep 0.1; done
 status=0
 /usr/bin/kubeadm "$@" 2>/run/late || status=$?
 pkill -CONT -x containerd
