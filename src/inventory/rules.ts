@@ -1,5 +1,5 @@
 import { pluginRules } from './network-plugins/index.ts';
-import { etcdsAuthority, signingAuthority, signingElsewhere } from './rules/certificates.ts';
+import { etcdsAuthority, signingAuthority, signingElsewhere, validityPeriods } from './rules/certificates.ts';
 import {
   endpointCannotMove,
   endpointElsewhere,
@@ -102,4 +102,5 @@ export const wholeRules: readonly Rule[] = [
   signingAuthority,
   etcdsAuthority,
   signingElsewhere,
+  validityPeriods,
 ];

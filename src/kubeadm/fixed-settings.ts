@@ -10,6 +10,9 @@ const CHANGEABLE: readonly string[] = [
   ),
   // The step `api-server-names` has signed the certificates by then.
   'apiServer.certSANs',
+  // For the next certificates: nothing of the control plane reads them.
+  'certificateValidityPeriod',
+  'caCertificateValidityPeriod',
 ];
 
 /** Those of etcd, where control planes have its manifest: kubeadm has a phase for it there. */

@@ -191,3 +191,24 @@ describe('authorities of etcd and of the front proxy', () => {
     expect(found.map((one) => one.replace(/^\S+ /, ''))).toContain(problem);
   });
 });
+
+describe('how long certificates are valid', () => {
+  const lasting = (setting: string, period: string): string =>
+    `${written('copy')}kubeadm: { cluster: { ${setting}: ${period} } }\n`;
+  const settings = ['certificateValidityPeriod', 'caCertificateValidityPeriod'];
+
+  test.each(settings)('%s is a duration of Go', async (setting) => {
+    for (const period of ['8760h', '8760h0m0s', '10m', '600s', '876000h'])
+      expect(await problemsOf(lasting(setting, period), FILES), period).toEqual([]);
+  });
+
+  test.each(settings)(
+    '%s from which the next certificate has ended, or that kubeadm cannot read, is refused',
+    async (setting) => {
+      for (const period of ['0h', '9m59s', '-1h', '1y', '365d', '""', '31536000', '876001h', 'true'])
+        expect(await problemsOf(lasting(setting, period), FILES), period).toEqual([
+          expect.stringContaining(`kubeadm.cluster.${setting}: must be hours, minutes or seconds`),
+        ]);
+    },
+  );
+});

@@ -208,6 +208,15 @@ status []`;
     expect(change!.summary).toContain('kubeadm.cluster');
   });
 
+  test('that say how long certificates are valid are uploaded for the next ones, and restart nothing', () => {
+    const [change] = due(
+      withCluster({ certificateValidityPeriod: '4380h', caCertificateValidityPeriod: '43800h' }),
+      settingsOf(before),
+    );
+    expect(change).toMatchObject({ restarts: [] });
+    expect(change!.summary).toContain('kubeadm.cluster');
+  });
+
   test.each([
     ['kubeadm.cluster.encryptionAlgorithm', { encryptionAlgorithm: 'ECDSA-P256' }],
     ['kubeadm.cluster.etcd.local.dataDir', { etcd: { local: { dataDir: '/data' } } }],

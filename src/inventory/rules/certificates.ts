@@ -79,3 +79,32 @@ export const signingElsewhere: Rule = (file) => {
     ),
   ];
 };
+
+const PERIODS = ['certificateValidityPeriod', 'caCertificateValidityPeriod'] as const;
+/** Seconds of Go's units that kubeadm's examples use. */
+const UNIT_S: Readonly<Record<string, number>> = { h: 3600, m: 60, s: 1 };
+/** kubeadm takes any, and with a shorter one the certificates may end before the cluster is built. */
+const SHORTEST_S = 10 * 60;
+/** A hundred years; Go's longest duration is 292. */
+const LONGEST_S = 876_000 * 3600;
+
+/** Seconds of a duration of Go like `8760h0m0s`; undefined if it is none. */
+const secondsOf = (period: unknown): number | undefined =>
+  typeof period === 'string' && /^(?:\d+[hms])+$/.test(period)
+    ? [...period.matchAll(/(\d+)([hms])/g)].reduce((sum, [, count, unit]) => sum + Number(count) * UNIT_S[unit!]!, 0)
+    : undefined;
+
+/** kubeadm does not check how long its certificates are valid: with 0 the next renewal ends the cluster. */
+export const validityPeriods: Rule = ({ kubeadm: { cluster } }) =>
+  PERIODS.flatMap((name) => {
+    if (cluster[name] === undefined) return [];
+    const seconds = secondsOf(cluster[name]);
+    return seconds !== undefined && seconds >= SHORTEST_S && seconds <= LONGEST_S
+      ? []
+      : [
+          problem(
+            ['kubeadm', 'cluster', name],
+            'must be hours, minutes or seconds, from 10 minutes to 100 years, e.g. "8760h"',
+          ),
+        ];
+  });
