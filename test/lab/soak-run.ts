@@ -6,6 +6,7 @@ import { stringify } from 'yaml';
 import { aptRuns, watchApt } from './apt-alone.ts';
 import { kbuild, start, type Ran, type Running } from './kbuild.ts';
 import * as lab from './lab.ts';
+import { isUnchanged } from './ok.ts';
 import { nodes } from './pods.ts';
 import { random } from './random.ts';
 import { FAULTS } from './soak-faults.ts';
@@ -81,7 +82,7 @@ async function problemsOf(hosts: readonly string[], again: Ran): Promise<readonl
   const found: string[] = [];
   const ready = await nodes(hosts[0]!);
   for (const host of hosts) if (ready[host] !== true) found.push(`${host} is not Ready`);
-  if (again.code !== 0 || !again.stdout.includes('nothing to do'))
+  if (!isUnchanged(again))
     found.push(`the run afterwards had something to do (exit ${String(again.code)}): ${again.stdout}${again.stderr}`);
   for (const host of hosts) {
     const { runs, together } = await aptRuns(host);

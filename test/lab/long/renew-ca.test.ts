@@ -10,7 +10,7 @@ import { killedAtChanges } from '../killed-at-changes.ts';
 import { kbuild, type Ran } from '../kbuild.ts';
 import * as lab from '../lab.ts';
 import { expectJoins } from '../lives-on.ts';
-import { ok, timed } from '../ok.ts';
+import { ok, timed, unchanged } from '../ok.ts';
 import { kubectl, nodes } from '../pods.ts';
 import { stacked, type Stacked } from '../stacked.ts';
 
@@ -50,7 +50,7 @@ afterAll(async () => {
 
 /** Nothing is left to do, kubeadm agrees, and all nodes are Ready. */
 async function isWhole(hosts: readonly string[]): Promise<void> {
-  expect(ok(await cluster.up()).stdout).toBe('nothing to do\n');
+  unchanged(await cluster.up());
   const shown = ok(await cluster.run('certs', '--json')).stdout;
   expect(byKbuild(shown, cp)).toEqual(await byKubeadm(cp));
   expect(await nodes(cp)).toEqual(Object.fromEntries(hosts.map((host) => [host, true])));

@@ -9,7 +9,7 @@ import { kbuild, PROGRAM, start, type Ran, type Running } from '../kbuild.ts';
 import * as lab from '../lab.ts';
 import { apply, happened, inside, kubelets, pinned, withoutRegistry } from '../midway.ts';
 import { GATEWAY } from '../network-plan.ts';
-import { ok } from '../ok.ts';
+import { ok, unchanged } from '../ok.ts';
 import { kubectl } from '../pods.ts';
 import { onTerminal, type OnTerminal } from '../pseudo-terminal.ts';
 import { leftoversOf } from '../soak-run.ts';
@@ -143,6 +143,6 @@ test('everything has the new version, and nothing is left', async () => {
     ...{ kubelet: version, apiServer: version, controllerManager: version, scheduler: version, kubeProxy: version },
     etcd: [`${NEW.etcd}-0`],
   });
-  expect(ok(await upgrade()).stdout).toBe('nothing to do\n');
+  unchanged(await upgrade());
   expect(await leftoversOf(HOSTS)).toEqual([]);
 });

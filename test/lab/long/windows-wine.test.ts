@@ -18,7 +18,7 @@ import type { Program } from '../../windows/host/script.ts';
 import { podSubnetAsNode, servicesAsNode } from '../../windows/kubelet/network-as-node.ts';
 import { inventoryFile, kbuild, type Ran } from '../kbuild.ts';
 import * as lab from '../lab.ts';
-import { ok, timed } from '../ok.ts';
+import { ok, timed, unchanged } from '../ok.ts';
 import { nodes } from '../pods.ts';
 import { VERSIONS } from '../versions.ts';
 import { windowsEntry } from '../windows.ts';
@@ -140,7 +140,7 @@ describe.each(CASES)('$name', ({ name, hns, network, windows, programs }) => {
   });
 
   test('a second run changes nothing', async () => {
-    expect(ok(await up()).stdout).toContain('nothing to do');
+    unchanged(await up());
   });
 
   test('a setting of the kubelet is changed by kubeadm.exe', async () => {
@@ -148,7 +148,7 @@ describe.each(CASES)('$name', ({ name, hns, network, windows, programs }) => {
     ok(await up());
     expect(linesOf('kubeadm.exe upgrade')[0]).toContain('upgrade node phase kubelet-config --patches');
     expect(parse(textOf(windowsPaths.kubeletConfig))).toMatchObject({ containerLogMaxFiles: 8, resolvConf: '' });
-    expect(ok(await up()).stdout).toContain('nothing to do');
+    unchanged(await up());
   });
 
   test('reset by kubeadm.exe leaves the Windows host as it was, but for its features', async () => {
