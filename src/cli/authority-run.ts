@@ -4,7 +4,7 @@ import { Refused } from '../errors.ts';
 import { checkKubeconfigPath, kubeconfigPath, writeKubeconfig } from './kubeconfig-file.ts';
 import { carryOut } from './session/carry-out.ts';
 import { commandWithDead, refuseUnreachable } from './session/dead-hosts.ts';
-import { confirmed, planOf, reachedPhases, reportNothingToDo, showOnly, showPlan } from './session/run-plan.ts';
+import { confirmed, firstPlan, reachedPhases, reportNothingToDo, showOnly, showPlan } from './session/run-plan.ts';
 import type { Run } from './session/run.ts';
 
 /** A part of a change of authorities that the operator agrees to by itself. */
@@ -53,7 +53,7 @@ export function refuseAbsentHosts(run: Run): void {
 /** Plans one part by what the hosts show now, asks, and carries it out. Undefined: it is through; else the exit code. */
 async function carryOutPart(run: Run, part: Part, kubeconfig: string): Promise<number | undefined> {
   const phases = () => reachedPhases(run, part.phases('now'));
-  const plan = planOf(run, phases());
+  const plan = await firstPlan(run, phases);
   const notes = part.before?.() ?? '';
   // A run that was cut off may have ended the part without writing it.
   if (plan.changes.length === 0) {
@@ -79,8 +79,7 @@ export async function changeAuthorities(
   flags: { readonly plan?: boolean | undefined; readonly kubeconfig?: string | undefined },
   { parts, end, hasBegun = false }: Parts,
 ): Promise<number> {
-  const all = planOf(
-    run,
+  const all = await firstPlan(run, () =>
     reachedPhases(
       run,
       parts.flatMap(({ phases }) => phases(hasBegun ? 'now' : 'planned')),

@@ -12,7 +12,7 @@ import { checkKubeconfigPath, kubeconfigPath, writeKubeconfig } from './kubeconf
 import { carryOut } from './session/carry-out.ts';
 import { partOf, reportLeftOut } from './session/left-out.ts';
 import { refuseForeign } from './session/preflight.ts';
-import { confirmed, planOf, reportNothingToDo, showPlan } from './session/run-plan.ts';
+import { confirmed, firstPlan, reportNothingToDo, showPlan } from './session/run-plan.ts';
 import type { Run } from './session/run.ts';
 import { withRun } from './session/with-run.ts';
 
@@ -35,11 +35,11 @@ async function renewed(
   { all, question }: { readonly all: readonly Phase[]; readonly question: string },
 ): Promise<number> {
   const { inventory } = run;
-  const { waiting } = partOf(run, all);
   const phases = () => partOf(run, all).phases;
   const hosts = phases().flatMap((phase) => phase.hosts.map(({ name }) => name));
   refuseForeign(run, [...new Set(hosts)]);
-  const plan = planOf(run, phases());
+  const plan = await firstPlan(run, phases);
+  const { waiting } = partOf(run, all);
   const kubeconfig = kubeconfigPath(run, flags.kubeconfig);
   if (plan.changes.length === 0) {
     // A run that was cut off at its very end may not have written it.

@@ -11,7 +11,7 @@ import { recoveryId, refuseOtherMembers, restoredHosts } from './restored-hosts.
 import { carryOut, type Work } from './session/carry-out.ts';
 import { commandWithDead } from './session/dead-hosts.ts';
 import { refuseForeign } from './session/preflight.ts';
-import { confirmed, planOf, reachedPhases, showPlan } from './session/run-plan.ts';
+import { confirmed, firstPlan, reachedPhases, showPlan } from './session/run-plan.ts';
 import type { Run } from './session/run.ts';
 import { withRun } from './session/with-run.ts';
 
@@ -98,7 +98,7 @@ export const runRecoverEtcd = (outer: Context, flags: RecoverEtcdOptions): Promi
   withRun(outer, flags, { command: 'etcd recover', json: 'events', acceptsUnknownDead: true }, async (run) => {
     const recovery = await recoveryOf(run);
     const work: Work = { phases: () => reachedPhases(run, restorePhases(recovery.restore)), replacesData: true };
-    const plan = planOf(run, work.phases());
+    const plan = await firstPlan(run, work.phases);
     const [notes, question] = wordsOf(run, recovery);
     showPlan(run, plan, { notes });
     if (!(await confirmed(run, question))) return 0;

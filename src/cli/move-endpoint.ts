@@ -11,7 +11,7 @@ import { checkKubeconfigPath, kubeconfigPath, writeKubeconfig } from './kubeconf
 import { carryOut } from './session/carry-out.ts';
 import { refuseUnreachable } from './session/dead-hosts.ts';
 import { refuseForeign } from './session/preflight.ts';
-import { confirmed, planOf, reachedPhases, reportNothingToDo, showOnly, showPlan } from './session/run-plan.ts';
+import { confirmed, firstPlan, reachedPhases, reportNothingToDo, showOnly, showPlan } from './session/run-plan.ts';
 import type { Run } from './session/run.ts';
 import { withRun } from './session/with-run.ts';
 
@@ -54,7 +54,7 @@ async function move(run: Run, flags: MoveEndpointOptions): Promise<number> {
   const { cluster } = connected.observations.fleet();
   const old = cluster.state === 'up' && isMoving(inventory, cluster) ? liveEndpoint(cluster) : '';
   const phases = () => reachedPhases(run, moveEndpointPhases(inventory, connected.observations.fleet()));
-  const plan = planOf(run, phases());
+  const plan = await firstPlan(run, phases);
   if (flags.plan === true) return showOnly(run, plan);
   const kubeconfig = kubeconfigPath(run, flags.kubeconfig);
   await checkKubeconfigPath(kubeconfig);

@@ -23,7 +23,7 @@ import { placedFindings, placedRefusal, reportToPipeline } from './session/pipel
 import { leftOutHosts, partOf, reportLeftOut } from './session/left-out.ts';
 import { findings, leaveOutRefused, obstacles } from './session/preflight.ts';
 import type { Run } from './session/run.ts';
-import { planOf } from './session/run-plan.ts';
+import { firstPlan } from './session/run-plan.ts';
 import { withRun } from './session/with-run.ts';
 
 /** A change and what it would change, line by line; undefined where the change has nothing to show. */
@@ -83,8 +83,9 @@ export const runPlan = (outer: Context, flags: PlanOptions): Promise<number> =>
       throw obstacle;
     }
     await refuseWithoutApi(run);
-    const { phases, waiting } = partOf(run, up(run.inventory));
-    const { changes: planned } = planOf(run, phases);
+    const part = () => partOf(run, up(run.inventory));
+    const { phases, changes: planned } = await firstPlan(run, () => part().phases);
+    const { waiting } = part();
     run.note(planNote(run.inventory, { phases, changes: planned }));
     const changes = changesIn(planned);
     const shownChanges: readonly Previewed[] = flags.diff === true ? await previewed(run, changes) : changes;

@@ -11,7 +11,7 @@ import { carryOut } from './session/carry-out.ts';
 import { refuseWithoutApi } from './session/dead-hosts.ts';
 import { partOf, reportLeftOut } from './session/left-out.ts';
 import { findings, leaveOutRefused, refuseForeign, refuseObstacles } from './session/preflight.ts';
-import { confirmed, planOf, reportNothingToDo, showOnly, showPlan } from './session/run-plan.ts';
+import { confirmed, firstPlan, reportNothingToDo, showOnly, showPlan } from './session/run-plan.ts';
 import type { Run } from './session/run.ts';
 import { withRun } from './session/with-run.ts';
 
@@ -64,8 +64,9 @@ export const runReboot = (outer: Context, flags: RebootOptions, operands: readon
         run,
         hosts.map(({ name }) => name),
       );
-      const { phases, waiting } = phasesOf(run, flags, hosts);
-      const plan = planOf(run, phases);
+      const part = () => phasesOf(run, flags, hosts);
+      const plan = await firstPlan(run, () => part().phases);
+      const { waiting } = part();
       if (flags.plan === true) return showOnly(run, plan);
       if (plan.changes.length === 0) {
         reportNothingToDo(run);
@@ -74,7 +75,7 @@ export const runReboot = (outer: Context, flags: RebootOptions, operands: readon
       showPlan(run, plan, { restarts: restartsOf(inventory, plan.changes) });
       if (!(await confirmed(run, 'Carry out these reboots?'))) return 0;
       const work = {
-        phases: () => phasesOf(run, flags, hosts).phases,
+        phases: () => part().phases,
         workersAtOnce: awayAtOnce(inventory, linuxWorkers(inventory), flags),
       };
       const { code } = await carryOut(run, work, plan);

@@ -12,7 +12,7 @@ import type { Flags } from './options.ts';
 import { carryOut } from './session/carry-out.ts';
 import { commandWithDead, refuseUnreachable } from './session/dead-hosts.ts';
 import { refuseForeign } from './session/preflight.ts';
-import { confirmed, planOf, reachedPhases, reportNothingToDo, showPlan } from './session/run-plan.ts';
+import { confirmed, firstPlan, reachedPhases, reportNothingToDo, showPlan } from './session/run-plan.ts';
 import type { Run } from './session/run.ts';
 import { snapshotBefore } from './session/snapshots.ts';
 import { withRun } from './session/with-run.ts';
@@ -75,7 +75,7 @@ export const runRemove = (outer: Context, flags: RemoveOptions, operands: readon
     const leaving = await removedHosts(run, operands);
     const steps = { leaving, drain: drainOf(inventory, flags), before: snapshotBefore(run) };
     const phases = () => reachedPhases(run, remove(inventory, steps));
-    const plan = planOf(run, phases());
+    const plan = await firstPlan(run, phases);
     if (plan.changes.length === 0) return reportNothingToDo(run);
     showPlan(run, plan, { notes: notes(run, leaving) });
     if (!(await confirmed(run, 'Carry out this plan?'))) return 0;

@@ -13,7 +13,7 @@ import { forgetCluster } from './kubeconfig-file.ts';
 import { drainOf } from './remove.ts';
 import { carryOut } from './session/carry-out.ts';
 import { commandWithDead, refuseUnreachable } from './session/dead-hosts.ts';
-import { planOf, reachedPhases, reportNothingToDo, showPlan } from './session/run-plan.ts';
+import { firstPlan, reachedPhases, reportNothingToDo, showPlan } from './session/run-plan.ts';
 import type { Run } from './session/run.ts';
 import { snapshotBefore } from './session/snapshots.ts';
 import { withRun } from './session/with-run.ts';
@@ -108,7 +108,7 @@ export const runReset = (outer: Context, flags: ResetOptions): Promise<number> =
         ...reset(inventory, { hosts: run.flags.hosts, except }),
       ]);
     refuseReset(run, typed);
-    const plan = planOf(run, phases());
+    const plan = await firstPlan(run, phases);
     if (plan.changes.length === 0) return reportNothingToDo(run);
     showPlan(run, plan);
     await confirmNames(run, names, flags.yesDestroy?.split(','));

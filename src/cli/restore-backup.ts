@@ -15,7 +15,7 @@ import type { Context } from './context.ts';
 import { hasServed, nameOf, refuseToBegin } from './restore-begin.ts';
 import { carryOut, type Work } from './session/carry-out.ts';
 import { withOpenedBackup, type OpenedBackup } from './session/opened-backup.ts';
-import { confirmed, planOf, reachedPhases, showPlan } from './session/run-plan.ts';
+import { confirmed, firstPlan, reachedPhases, showPlan } from './session/run-plan.ts';
 import type { Run } from './session/run.ts';
 import { dataKept, snapshotBefore } from './session/snapshots.ts';
 import { withRun } from './session/with-run.ts';
@@ -71,7 +71,7 @@ async function restoreFirst(
     replacesData: true,
     mayGrow: true,
   };
-  const plan = planOf(run, work.phases());
+  const plan = await firstPlan(run, work.phases);
   if (plan.changes.length === 0) return { code: 0, isDone: true };
   const cut = begun === undefined ? '' : 'An earlier restore was cut off here: what it left is undone first.\n';
   showPlan(run, plan, { notes: workers === undefined ? '' : `${notesOf(run, manifest, workers)}${cut}` });

@@ -12,7 +12,7 @@ import { refuseOtherMembers, refuseOtherSnapshot, restoredHosts, restoreId } fro
 import { isBackup, withOpenedBackup } from './session/opened-backup.ts';
 import { carryOut, type Work } from './session/carry-out.ts';
 import { refuseForeign } from './session/preflight.ts';
-import { confirmed, planOf, reachedPhases, showPlan } from './session/run-plan.ts';
+import { confirmed, firstPlan, reachedPhases, showPlan } from './session/run-plan.ts';
 import type { Run } from './session/run.ts';
 import { withRun } from './session/with-run.ts';
 
@@ -89,7 +89,7 @@ const restoreSnapshot = (outer: Context, flags: RestoreSnapshotOptions, file: st
       replacesData: true,
       afterFailure: () => takeBackPrepared(run, restore),
     };
-    const plan = planOf(run, work.phases());
+    const plan = await firstPlan(run, work.phases);
     const names = restoreHosts(restore)
       .map(({ name }) => name)
       .join(', ');

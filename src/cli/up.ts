@@ -9,7 +9,7 @@ import { carryOut } from './session/carry-out.ts';
 import { refuseWithoutApi } from './session/dead-hosts.ts';
 import { partOf, reportLeftOut } from './session/left-out.ts';
 import { findings, leaveOutRefused, refuseObstacles, surveyFirstChanged } from './session/preflight.ts';
-import { confirmed, planOf, reportNothingToDo, showPlan } from './session/run-plan.ts';
+import { confirmed, firstPlan, reportNothingToDo, showPlan } from './session/run-plan.ts';
 import { dataKept, snapshotBefore } from './session/snapshots.ts';
 import { withRun } from './session/with-run.ts';
 
@@ -21,8 +21,8 @@ export const runUp = (outer: Context, flags: UpOptions): Promise<number> =>
     refuseObstacles(run, findings(run));
     await refuseWithoutApi(run);
     const part = () => partOf(run, up(inventory, snapshotBefore(run), dataKept(run)));
-    const { phases, waiting } = part();
-    const plan = planOf(run, phases);
+    const plan = await firstPlan(run, () => part().phases);
+    const { waiting } = part();
     const kubeconfig = kubeconfigPath(run, flags.kubeconfig);
     if (plan.changes.length === 0) {
       await writeKubeconfig(run, kubeconfig, 'if-due');

@@ -25,7 +25,7 @@ import { carryOut, type Outcome } from './session/carry-out.ts';
 import { refuseWithoutApi } from './session/dead-hosts.ts';
 import { partOf, reportLeftOut } from './session/left-out.ts';
 import { findings, leaveOutRefused, refuseObstacles } from './session/preflight.ts';
-import { asked, confirmed, planOf, reportNothingToDo, showPlan, type RunPlan } from './session/run-plan.ts';
+import { asked, confirmed, firstPlan, reportNothingToDo, showPlan, type RunPlan } from './session/run-plan.ts';
 import type { Run } from './session/run.ts';
 import { keptBefore } from './session/snapshots.ts';
 import { withRun } from './session/with-run.ts';
@@ -47,7 +47,7 @@ async function hopsOfRun({ inventory, connected }: Run): Promise<readonly Hop[]>
 /** What was cut off between two renames of kubeadm comes first: without it the API may be down. */
 async function repaired(run: Run): Promise<number> {
   const phases = () => partOf(run, repairPhases(run.inventory)).phases;
-  const plan = planOf(run, phases());
+  const plan = await firstPlan(run, phases);
   if (changesIn(plan.changes).length === 0) return 0;
   showPlan(run, plan);
   if (!(await confirmed(run, 'Put these back first?'))) return 0;
@@ -140,7 +140,7 @@ async function carriedOut(
     return { code: 0, isDone: false };
   }
   await run.connected.observeAgain();
-  return carryOut(run, { phases, workersAtOnce }, planOf(run, phases()));
+  return carryOut(run, { phases, workersAtOnce }, await firstPlan(run, phases));
 }
 
 /** `kbuild upgrade`: makes every component the version of the inventory. */
@@ -177,8 +177,10 @@ export const runUpgrade = (outer: Context, flags: UpgradeOptions): Promise<numbe
       );
       if (refused.length > 0) throw combined(refused);
       const way = { hops, keep: keptBefore(run) };
-      const { phases, waiting } = phasesOf(run, flags, way);
-      const plan = planOf(run, phases);
+      const part = () => phasesOf(run, flags, way);
+      const phases = () => part().phases;
+      const plan = await firstPlan(run, phases);
+      const { waiting } = part();
       refuseWorkersFirst(run, plan);
       if (flags.plan === true) return showOnly(run, hops, plan);
       const kubeconfig = kubeconfigPath(run, flags.kubeconfig);
@@ -192,7 +194,7 @@ export const runUpgrade = (outer: Context, flags: UpgradeOptions): Promise<numbe
         notes: `${hopsText(hops)}${(await viewOf(run, plan, 'before an upgrade')).text}`,
       });
       if (changesIn(plan.changes).length > 0 && !(await confirmed(run, 'Carry out this upgrade?'))) return 0;
-      const { code, isDone } = await carriedOut(run, flags, () => phasesOf(run, flags, way).phases, plan);
+      const { code, isDone } = await carriedOut(run, flags, phases, plan);
       if (isDone) await writeKubeconfig(run, kubeconfig, 'always');
       return mostSerious([code, ...reportLeftOut(run, waiting)]);
     },

@@ -3,17 +3,16 @@ import type { Lock } from '../../engine/lock.ts';
 import { changeId, changesIn } from '../../engine/plan.ts';
 import { restartsOf } from '../../engine/restarts.ts';
 import { isObservationCurrent } from '../../engine/observation-current.ts';
-import { POLL_MS, UNTOLD_MS } from '../../engine/step-on-host.ts';
 import type { Phase } from '../../engine/step.ts';
-import { exitCodeOf, FactError, mostSerious, SeveralErrors, worstExitCode } from '../../errors.ts';
+import { exitCodeOf, mostSerious, worstExitCode } from '../../errors.ts';
 import { planText } from '../../report/plan.ts';
 import { planNote } from '../../report/record/notes.ts';
 import { DEFAULT_CONCURRENCY } from '../options.ts';
+import { asTold } from './as-told.ts';
 import { reportFailures } from './failure-reports.ts';
 import { withLocks } from './locks.ts';
 import { confirmed, planOf, type RunPlan } from './run-plan.ts';
 import { refuseForeign } from './preflight.ts';
-import { retried } from '../../until.ts';
 import { runHooks, runHooksAfter } from '../../resources/hooks.ts';
 import type { Host } from '../../model/inventory.ts';
 import type { Run } from './run.ts';
@@ -58,26 +57,23 @@ function refuseForeignHosts(run: Run, phases: readonly Phase[], { typedHosts, mo
   if (asked.length > 0) refuseForeign(run, asked, movesRuntimes === true ? 'moves runtimes' : 'moves none');
 }
 
-/** True if a busy host or a busy API did not tell something, and nothing else is wrong. */
-const isUntold = (error: unknown): boolean =>
-  error instanceof FactError || (error instanceof SeveralErrors && error.errors.every(isUntold));
-
 /**
  * What is due by what the hosts show under the locks. What a host or the API does not tell is observed again: the agreed plan knew
  * it a moment ago. @throws FactError if it is still unknown after `UNTOLD_MS`; Refused for a host that became foreign
  */
-async function dueUnderLock(run: Run, work: Work, lock: Lock): Promise<RunPlan> {
-  const { connected, context, signal } = run;
-  let isCurrent = isObservationCurrent(connected.observations.fleet(), lock, context.nowMs() - connected.observedAtMs);
-  const observed = async (): Promise<RunPlan> => {
-    if (!isCurrent) await connected.observeAgain();
-    isCurrent = false;
+function dueUnderLock(run: Run, work: Work, lock: Lock): Promise<RunPlan> {
+  const { connected, context } = run;
+  const isCurrent = isObservationCurrent(
+    connected.observations.fleet(),
+    lock,
+    context.nowMs() - connected.observedAtMs,
+  );
+  const read = (): RunPlan => {
     const phases = work.phases();
     refuseForeignHosts(run, phases, work);
     return planOf(run, phases);
   };
-  const waiting = { pause: context.sleep, nowMs: context.nowMs, everyMs: POLL_MS, isGentle: true as const, signal };
-  return retried(observed, isUntold, context.nowMs() + UNTOLD_MS, waiting);
+  return asTold(run, read, isCurrent);
 }
 
 /** The plan under the locks; undefined if it grew and the operator declines. */

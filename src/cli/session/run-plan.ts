@@ -6,6 +6,7 @@ import { SeveralErrors, UsageError } from '../../errors.ts';
 import { jsonDocument } from '../../report/json.ts';
 import { planText } from '../../report/plan.ts';
 import { planNote } from '../../report/record/notes.ts';
+import { asTold } from './as-told.ts';
 import type { Run } from './run.ts';
 
 /** What a run would change, and the phases that make the changes. */
@@ -25,6 +26,13 @@ export function planOf({ connected, inventory }: Run, phases: readonly Phase[]):
   if (errors.length > 0) throw new SeveralErrors(errors.map(({ error }) => error));
   return { phases, changes };
 }
+
+/**
+ * The plan that the operator is asked about. What a busy host or a busy API does not tell is observed again first: a run does not end for one answer.
+ * @throws what a step refuses; FactError for a fact that is still unknown after `UNTOLD_MS`
+ */
+export const firstPlan = (run: Run, phases: () => readonly Phase[]): Promise<RunPlan> =>
+  asTold(run, () => planOf(run, phases()));
 
 /** Prints that the plan is empty; returns the exit code. */
 export function reportNothingToDo({ context, flags, inventory, note }: Run): number {
