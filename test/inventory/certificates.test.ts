@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { revealed } from '../../src/shell/secret.ts';
-import { inventoryOf, problemsOf } from './load.ts';
+import { inventoryOf, load, problemsOf, shown } from './load.ts';
 
 const fixture = (name: string): string =>
   readFileSync(new URL(`../fixtures/authority/${name}`, import.meta.url), 'utf8');
@@ -198,8 +198,25 @@ describe('how long certificates are valid', () => {
   const settings = ['certificateValidityPeriod', 'caCertificateValidityPeriod'];
 
   test.each(settings)('%s is a duration of Go', async (setting) => {
-    for (const period of ['8760h', '8760h0m0s', '10m', '600s', '876000h'])
+    for (const period of ['8760h', '8760h0m0s', '525600m', '87600h'])
       expect(await problemsOf(lasting(setting, period), FILES), period).toEqual([]);
+  });
+
+  test('is as short as a lab needs it, and a hundred years at most', async () => {
+    const both = (leaf: string, authority: string) =>
+      `${written('copy')}kubeadm: { cluster: { certificateValidityPeriod: ${leaf}, caCertificateValidityPeriod: ${authority} } }\n`;
+    expect(await problemsOf(both('10m', '600s'), FILES)).toEqual([]);
+    expect(await problemsOf(both('876000h', '876000h'), FILES)).toEqual([]);
+  });
+
+  test.each([
+    ['caCertificateValidityPeriod', '8759h'],
+    ['certificateValidityPeriod', '87601h'],
+  ])('is longer than that of their authority: %s: %s is a warning', async (setting, period) => {
+    const { warnings } = await load(lasting(setting, period), FILES);
+    expect(warnings.map(shown)).toEqual([
+      expect.stringMatching(/ is longer than caCertificateValidityPeriod \(\d+h\)/),
+    ]);
   });
 
   test.each(settings)(

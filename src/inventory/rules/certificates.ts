@@ -1,7 +1,7 @@
 import type { InventoryFile } from '../schema.ts';
 import type { OwnAuthorities } from '../../model/control-plane.ts';
 import { AUTHORITY_SETTINGS } from '../../topology/own-authorities.ts';
-import { problem, type Rule } from './rule.ts';
+import { problem, warning, type Rule } from './rule.ts';
 
 const SETTINGS: readonly (keyof OwnAuthorities)[] = Object.values(AUTHORITY_SETTINGS);
 
@@ -80,7 +80,8 @@ export const signingElsewhere: Rule = (file) => {
   ];
 };
 
-const PERIODS = ['certificateValidityPeriod', 'caCertificateValidityPeriod'] as const;
+/** The periods, with kubeadm's defaults (`v1beta4/defaults.go`). */
+const PERIODS = { certificateValidityPeriod: '8760h', caCertificateValidityPeriod: '87600h' } as const;
 /** Seconds of Go's units that kubeadm's examples use. */
 const UNIT_S: Readonly<Record<string, number>> = { h: 3600, m: 60, s: 1 };
 /** kubeadm takes any, and with a shorter one the certificates may end before the cluster is built. */
@@ -95,16 +96,25 @@ const secondsOf = (period: unknown): number | undefined =>
     : undefined;
 
 /** kubeadm does not check how long its certificates are valid: with 0 the next renewal ends the cluster. */
-export const validityPeriods: Rule = ({ kubeadm: { cluster } }) =>
-  PERIODS.flatMap((name) => {
-    if (cluster[name] === undefined) return [];
-    const seconds = secondsOf(cluster[name]);
-    return seconds !== undefined && seconds >= SHORTEST_S && seconds <= LONGEST_S
-      ? []
-      : [
-          problem(
-            ['kubeadm', 'cluster', name],
-            'must be hours, minutes or seconds, from 10 minutes to 100 years, e.g. "8760h"',
-          ),
-        ];
-  });
+export const validityPeriods: Rule = ({ kubeadm: { cluster } }) => {
+  const settings = { ...PERIODS, ...cluster };
+  const seconds = (name: keyof typeof PERIODS): number => secondsOf(settings[name]) ?? 0;
+  const bad = (Object.keys(PERIODS) as (keyof typeof PERIODS)[]).filter(
+    (name) => seconds(name) < SHORTEST_S || seconds(name) > LONGEST_S,
+  );
+  if (bad.length > 0)
+    return bad.map((name) =>
+      problem(
+        ['kubeadm', 'cluster', name],
+        'must be hours, minutes or seconds, from 10 minutes to 100 years, e.g. "8760h"',
+      ),
+    );
+  return seconds('caCertificateValidityPeriod') >= seconds('certificateValidityPeriod')
+    ? []
+    : [
+        warning(
+          ['kubeadm', 'cluster', 'certificateValidityPeriod'],
+          `is longer than caCertificateValidityPeriod (${settings.caCertificateValidityPeriod}): no certificate is accepted when its authority has ended`,
+        ),
+      ];
+};
