@@ -37,3 +37,10 @@ export async function readable(run: () => Promise<Ran>): Promise<Ran> {
   for (let tries = 1; ran.code === EXIT.unreachable && tries < MOST_TRIES; tries++) ran = await run();
   return ran;
 }
+
+/** A `status` that must find the cluster well. It is asked again a few times: on a busy machine an API server misses a probe of its own. */
+export async function well(status: () => Promise<Ran>): Promise<Ran> {
+  let ran = await status();
+  for (let tries = 1; ran.code !== 0 && tries < MOST_TRIES; tries++) ran = await status();
+  return ok(ran);
+}

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checked } from '../findings.ts';
 import { eventsOf, inventoryFile, kbuild, start, type Ran } from '../kbuild.ts';
 import * as lab from '../lab.ts';
-import { ok, timed, unchanged } from '../ok.ts';
+import { ok, timed, unchanged, well } from '../ok.ts';
 import { dial, kubectl, nodes, startEcho, stopEcho, type EchoPod } from '../pods.ts';
 import { PATIENCE_MS, waitUntil } from '../wait-until.ts';
 
@@ -25,6 +25,7 @@ interface PlanDocument {
     readonly step: string;
     readonly summary: string;
   }[];
+  readonly waits: readonly object[];
   readonly findings: readonly { readonly severity: string; readonly check: string; readonly message: string }[];
 }
 
@@ -213,15 +214,28 @@ describe('a second time', () => {
   test('it is one connection and one command a host, one more on a control plane', async () => {
     const count = async (host: string): Promise<number> =>
       Number((await lab.inside(host, "journalctl -u ssh --no-pager -q | grep -c 'Accepted publickey' || true")).stdout);
-    const connections = await Promise.all(HOSTS.map(count));
-    const log = join(folder, 'second.log');
-    ok(await up('--log-file', log));
-    expect(await Promise.all(HOSTS.map(count))).toEqual(connections.map((before) => before + 1));
-    const entries = readFileSync(log, 'utf8')
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as { readonly time: string; readonly command?: string; readonly host: string });
-    expect(entries.filter(({ time }) => !(Date.now() - Date.parse(time) < 60_000))).toEqual([]);
+    interface Entry {
+      readonly time: string;
+      readonly kind?: string;
+      readonly command?: string;
+      readonly host: string;
+    }
+    let tries = 0;
+    // What a busy API does not answer at once is asked again, and that is not what is counted here.
+    const { before, after, entries } = await waitUntil('all is answered at once', PATIENCE_MS, async () => {
+      const log = join(folder, `second-${String(++tries)}.log`);
+      const before = await Promise.all(HOSTS.map(count));
+      unchanged(await up('--log-file', log));
+      const entries = readFileSync(log, 'utf8')
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as Entry);
+      const looks = entries.filter(({ kind }) => kind === 'observed').length;
+      const isOneLook = looks === 1 && entries.every(({ kind }) => kind !== 'locked');
+      return isOneLook && { before, after: await Promise.all(HOSTS.map(count)), entries };
+    });
+    expect(after).toEqual(before.map((connections) => connections + 1));
+    expect(entries.filter(({ time }) => !(Date.now() - Date.parse(time) < PATIENCE_MS))).toEqual([]);
     expect(
       entries
         .filter(({ command }) => command !== undefined)
@@ -231,12 +245,16 @@ describe('a second time', () => {
   });
 
   test('the plan is empty', async () => {
-    expect(await plan()).toMatchObject({ changes: [], waits: [] });
+    await waitUntil('all is well at the first look', PATIENCE_MS, async () => {
+      const { changes, waits } = await plan();
+      expect(changes).toEqual([]);
+      return waits.length === 0;
+    });
     expect((await kbuild('plan', file, '--detailed-exitcode')).code).toBe(0);
   });
 
   test('status shows the cluster, for people and for programs', async () => {
-    const status = JSON.parse(ok(await kbuild('status', file, '--json')).stdout) as {
+    const status = JSON.parse((await well(() => kbuild('status', file, '--json'))).stdout) as {
       nodes: { name: string; ready: boolean }[];
       etcd: { members: { id: string; healthy: boolean }[] };
       certificates: unknown[];
@@ -247,7 +265,7 @@ describe('a second time', () => {
     expect(status.etcd.members[0]).toMatchObject({ healthy: true, id: expect.stringMatching(/^[0-9a-f]+$/) as string });
     expect(status.certificates.length).toBeGreaterThan(10);
     expect(status.drift).toEqual([]);
-    expect(ok(await kbuild('status', file)).stdout).toContain('no drift');
+    expect((await well(() => kbuild('status', file))).stdout).toContain('no drift');
   });
 });
 

@@ -17,7 +17,7 @@ import { inventoryFile, kbuild, start, type Ran } from '../kbuild.ts';
 import * as lab from '../lab.ts';
 import { withNames } from '../name-server.ts';
 import { GATEWAY } from '../network-plan.ts';
-import { ok, unchanged } from '../ok.ts';
+import { ok, unchanged, well } from '../ok.ts';
 import { kubectl, nodes } from '../pods.ts';
 import { VERSIONS } from '../versions.ts';
 import { PATIENCE_MS, waitUntil } from '../wait-until.ts';
@@ -144,7 +144,7 @@ describe('a mixed cluster', () => {
 
   test('status knows no trouble, and names it where a service stands still', async () => {
     const { machine, control } = windows[0];
-    expect(ok(await kbuild('status', file)).stdout).not.toContain('trouble');
+    expect((await well(() => kbuild('status', file))).stdout).not.toContain('trouble');
     await control.stopService('containerd');
     expect((await kbuild('status', file)).stdout).toMatch(/trouble\n {2}w3win1: containerd not running/);
     await control.startService('containerd');
