@@ -222,7 +222,7 @@ test('Ctrl-C, Ctrl-D and an input that ends at a question: 130 and one line, no 
   const init = (): OnTerminal => onTerminal([process.execPath, program, 'init'], { HOME: folder });
   for (const keys of [CTRL_C, '\u0004']) {
     const asked = init();
-    await asked.shows(': ', 10_000);
+    await asked.shows(': ', 25_000);
     asked.type(keys);
     expect(await asked.ended, asked.shown()).toBe(130);
     expect(asked.shown()).toMatch(/\nkbuild: interrupted[^\n]*\r?\n$/);
