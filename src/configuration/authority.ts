@@ -9,20 +9,19 @@ import {
 } from '../facts/linux/authorities.ts';
 import { hasKubeletAuthority } from '../model/kubelet-serving.ts';
 import type { Inventory, LinuxHost } from '../model/inventory.ts';
+import { secondsOf, VALIDITY_PERIODS } from '../model/validity-periods.ts';
 import { Secret } from '../shell/secret.ts';
 import type { Command } from '../shell/command.ts';
 import { apiPort } from '../topology/api-server.ts';
 import { script, using } from '../templates.ts';
 import type { KubeadmAuthority } from '../topology/own-authorities.ts';
 
-/** kubeadm's default (`v1beta4/defaults.go`, CACertificateValidityPeriod). */
-const TEN_YEARS_DAYS = 3650;
+const DAY_S = 86_400;
 
 /** How long a new certificate of an authority is valid, in days: `caCertificateValidityPeriod`, whole days, at least one. */
 function authorityDays({ kubeadm }: Pick<Inventory, 'kubeadm'>): number {
-  const period = kubeadm.cluster['caCertificateValidityPeriod'];
-  const [, hours] = typeof period === 'string' ? (/^(\d+)h/.exec(period) ?? []) : [];
-  return hours === undefined ? TEN_YEARS_DAYS : Math.max(1, Math.floor(Number(hours) / 24));
+  const { caCertificateValidityPeriod } = { ...VALIDITY_PERIODS, ...kubeadm.cluster };
+  return Math.max(1, Math.floor((secondsOf(caCertificateValidityPeriod) ?? 0) / DAY_S));
 }
 
 /** Options of `openssl genpkey` for a key of the kind that the certificate, or the public key, has. Throws on a kind that kubeadm does not make. */

@@ -1,5 +1,6 @@
 import type { InventoryFile } from '../schema.ts';
 import type { OwnAuthorities } from '../../model/control-plane.ts';
+import { secondsOf, VALIDITY_PERIODS } from '../../model/validity-periods.ts';
 import { AUTHORITY_SETTINGS } from '../../topology/own-authorities.ts';
 import { problem, warning, type Rule } from './rule.ts';
 
@@ -80,26 +81,16 @@ export const signingElsewhere: Rule = (file) => {
   ];
 };
 
-/** The periods, with kubeadm's defaults (`v1beta4/defaults.go`). */
-const PERIODS = { certificateValidityPeriod: '8760h', caCertificateValidityPeriod: '87600h' } as const;
-/** Seconds of Go's units that kubeadm's examples use. */
-const UNIT_S: Readonly<Record<string, number>> = { h: 3600, m: 60, s: 1 };
 /** kubeadm takes any, and with a shorter one the certificates may end before the cluster is built. */
 const SHORTEST_S = 10 * 60;
 /** A hundred years; Go's longest duration is 292. */
 const LONGEST_S = 876_000 * 3600;
 
-/** Seconds of a duration of Go like `8760h0m0s`; undefined if it is none. */
-const secondsOf = (period: unknown): number | undefined =>
-  typeof period === 'string' && /^(?:\d+[hms])+$/.test(period)
-    ? [...period.matchAll(/(\d+)([hms])/g)].reduce((sum, [, count, unit]) => sum + Number(count) * UNIT_S[unit!]!, 0)
-    : undefined;
-
 /** kubeadm does not check how long its certificates are valid: with 0 the next renewal ends the cluster. */
 export const validityPeriods: Rule = ({ kubeadm: { cluster } }) => {
-  const settings = { ...PERIODS, ...cluster };
-  const seconds = (name: keyof typeof PERIODS): number => secondsOf(settings[name]) ?? 0;
-  const bad = (Object.keys(PERIODS) as (keyof typeof PERIODS)[]).filter(
+  const settings = { ...VALIDITY_PERIODS, ...cluster };
+  const seconds = (name: keyof typeof VALIDITY_PERIODS): number => secondsOf(settings[name]) ?? 0;
+  const bad = (Object.keys(VALIDITY_PERIODS) as (keyof typeof VALIDITY_PERIODS)[]).filter(
     (name) => seconds(name) < SHORTEST_S || seconds(name) > LONGEST_S,
   );
   if (bad.length > 0)

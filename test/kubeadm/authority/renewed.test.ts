@@ -87,6 +87,22 @@ describe('an authority whose end is near', () => {
     expect(jobs[1]!.script).toContain("SHOWN='10.0.0.11:6443\n10.0.0.11:10250'");
   });
 
+  test.each([
+    ['43800h', 1825],
+    ['525600m', 365],
+    ['87600h0m0s', 3650],
+    ['10m', 1],
+  ])('is valid for %s where the inventory says so: %i days', async (caCertificateValidityPeriod, days) => {
+    const said = inventoryOf({
+      hosts: inventory.hosts,
+      kubeadm: { ...inventory.kubeadm, cluster: { caCertificateValidityPeriod } },
+    });
+    const { on, sent } = recordingOn({ job: () => NEXT.pem });
+    await authorityRenewed('ca', renewals, keep).diff(targetOf(said, cp1, fresh))[0]!.apply!(on);
+    const [made] = sent.flatMap((one) => (one.kind === 'job' ? [one.script] : []));
+    expect(made).toContain(`\nDAYS=${String(days)}\n`);
+  });
+
   test('is not renewed with a key that is not its own', async () => {
     const { on, sent } = recordingOn({ job: () => STRANGER.pem });
     const [change] = authorityRenewed('ca', renewals, keep).diff(targetOf(inventory, cp1, fresh));
