@@ -31,16 +31,15 @@ export function unchanged(ran: Ran): Ran {
 
 const MOST_TRIES = 6;
 
-/** Runs a command once more, a few times at most, while it could not read a host or a busy API (exit 3), as kbuild asks for. Returns its last run. */
-export async function readable(run: () => Promise<Ran>): Promise<Ran> {
+/** Runs a command once more, a few times at most, while it ends with such a code. Returns its last run. */
+async function again(run: () => Promise<Ran>, isAgain: (code: Ran['code']) => boolean): Promise<Ran> {
   let ran = await run();
-  for (let tries = 1; ran.code === EXIT.unreachable && tries < MOST_TRIES; tries++) ran = await run();
+  for (let tries = 1; isAgain(ran.code) && tries < MOST_TRIES; tries++) ran = await run();
   return ran;
 }
 
+/** Runs a command again while it could not read a host or a busy API (exit 3), as kbuild asks for. Returns its last run. */
+export const readable = (run: () => Promise<Ran>): Promise<Ran> => again(run, (code) => code === EXIT.unreachable);
+
 /** A `status` that must find the cluster well. It is asked again a few times: on a busy machine an API server misses a probe of its own. */
-export async function well(status: () => Promise<Ran>): Promise<Ran> {
-  let ran = await status();
-  for (let tries = 1; ran.code !== 0 && tries < MOST_TRIES; tries++) ran = await status();
-  return ok(ran);
-}
+export const well = async (status: () => Promise<Ran>): Promise<Ran> => ok(await again(status, (code) => code !== 0));

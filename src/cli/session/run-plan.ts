@@ -28,7 +28,7 @@ export function planOf({ connected, inventory }: Run, phases: readonly Phase[]):
 }
 
 /**
- * The plan that the operator is asked about. What a busy host or a busy API does not tell is observed again first: a run does not end for one answer.
+ * The plan that the operator is asked about. What a busy host or a busy API did not tell is observed again: one late answer ends no run.
  * @throws what a step refuses; FactError for a fact that is still unknown after `UNTOLD_MS`
  */
 export const firstPlan = (run: Run, phases: () => readonly Phase[]): Promise<RunPlan> =>
