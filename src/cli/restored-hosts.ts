@@ -1,6 +1,12 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { otherMembers, otherMembersRefusal, type OtherMember } from '../cluster/restore-members.ts';
+import {
+  livingHosts,
+  livingHostsRefusal,
+  otherMembers,
+  otherMembersRefusal,
+  type OtherMember,
+} from '../cluster/restore-members.ts';
 import { casOf, clustersOf, shareCa } from '../cluster/trusted-cas.ts';
 import { Refused } from '../errors.ts';
 import { authoritiesIn } from '../etcd/foreign.ts';
@@ -71,15 +77,20 @@ export async function refuseOtherSnapshot(run: Run, hosts: readonly LinuxHost[],
     );
 }
 
-/** @throws Refused while members of etcd that are not restored run, or do not answer and are not declared dead. Returns the members that are left out. */
+/**
+ * @throws Refused while members of etcd that are not restored run, or do not answer and are not declared dead; and while anything answers where
+ * the inventory has another control plane or etcd host. Returns the members that are left out.
+ */
 export async function refuseOtherMembers(
   run: Run,
-  { members }: Pick<Restore, 'members'>,
+  about: RestoredHosts,
   operands: readonly string[],
 ): Promise<readonly OtherMember[]> {
   const { connected, flags, inventory } = run;
-  const others = await otherMembers(connected.on, inventory, connected.observations.fleet(), members);
-  const refused = otherMembersRefusal(others, flags.dead ?? [], (names) => commandWithDead(run, names, operands));
+  const command = (names: readonly string[]): string => commandWithDead(run, names, operands);
+  const others = await otherMembers(connected.on, inventory, connected.observations.fleet(), about.members);
+  const living = await livingHosts(connected.on, inventory, restoreHosts(about));
+  const refused = otherMembersRefusal(others, flags.dead ?? [], command) ?? livingHostsRefusal(living, command);
   if (refused !== undefined) throw refused;
   return others;
 }

@@ -6,6 +6,11 @@ import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import type { On, Remote } from '../remote/remote.ts';
 import { sh } from '../shell/sh.ts';
 import { script } from '../templates.ts';
+import { apiPort } from '../topology/api-server.ts';
+import { controlPlanes, etcdHosts } from '../topology/select.ts';
+
+/** The port of etcd's members, as kubeadm sets it. */
+const PEER_PORT = 2380;
 
 /** An etcd member that a restore does not restore. */
 export interface OtherMember {
@@ -45,11 +50,17 @@ async function knownBy(inventory: Inventory, remote: Remote<'sh'>, folder: strin
   return membersInData(await remote.run(script('linux/etcd-members-in-data.sh', { DB: `${folder}/member/snap/db` })));
 }
 
+/** True if one of these hosts sees that a process listens there. A single one may be cut off from it. */
+async function isHeard(on: On, hosts: readonly LinuxHost[], address: string, port: string): Promise<boolean> {
+  const heard = await Promise.all(hosts.map((host) => listensAt(on(host), address, port)));
+  return heard.includes(true);
+}
+
 /** True if a process listens at a member's peer URL. */
-async function listens(remote: Remote<'sh'>, peerUrl: string): Promise<boolean> {
+async function listens(on: On, hosts: readonly LinuxHost[], peerUrl: string): Promise<boolean> {
   if (peerUrl === '') return false;
   const { hostname, port } = new URL(peerUrl);
-  return listensAt(remote, hostname.replace(/^\[|\]$/g, ''), port);
+  return isHeard(on, hosts, hostname.replace(/^\[|\]$/g, ''), port);
 }
 
 /** True if a process listens at an address and port, as a host sees it within 3 s. */
@@ -86,7 +97,7 @@ export async function otherMembers(
       .toSorted((one, other) => (one.name < other.name ? -1 : 1))
       .map(async ({ name, peerUrl, healthy }): Promise<OtherMember> => {
         if (healthy) return { name, peerUrl, state: live === undefined ? 'runs' : 'healthy' };
-        return { name, peerUrl, state: (await listens(on(restored[0]!), peerUrl)) ? 'runs' : 'silent' };
+        return { name, peerUrl, state: (await listens(on, restored, peerUrl)) ? 'runs' : 'silent' };
       }),
   );
 }
@@ -114,5 +125,57 @@ export function otherMembersRefusal(
     namesOf(missing),
     `etcd has ${missing.length === 1 ? 'this member' : 'these members'} beside the restored ones, and ${missing.length === 1 ? 'it does' : 'they do'} not answer`,
     `if ${missing.length === 1 ? 'it is' : 'they are'} gone for good: \`${command(missing.map(({ name }) => name))}\``,
+  );
+}
+
+/** A host of the inventory that a restore leaves out, at whose ports something answers. */
+export interface LivingHost {
+  readonly name: string;
+  /** `ADDRESS:PORT`, each. */
+  readonly at: readonly string[];
+}
+
+/**
+ * The control planes and etcd hosts of the inventory that are not restored and at whose ports of etcd's members and of the API something
+ * listens, as the restored hosts see it. etcd's own list of members may be lost with its data, so that list does not decide which hosts are probed.
+ */
+export async function livingHosts(
+  on: On,
+  inventory: Inventory,
+  restored: readonly LinuxHost[],
+): Promise<readonly LivingHost[]> {
+  const names = new Set(restored.map(({ name }) => name));
+  const others = [...controlPlanes(inventory), ...etcdHosts(inventory)].filter(({ name }) => !names.has(name));
+  const ports = (host: LinuxHost): readonly number[] => [
+    ...(host.role === 'etcd' || inventory.etcd.topology === 'stacked' ? [PEER_PORT] : []),
+    ...(host.role === 'control-plane' ? [apiPort(inventory)] : []),
+  ];
+  const found = await Promise.all(
+    others.map(async (host): Promise<LivingHost> => {
+      const places = [...new Set([host.internalAddress, host.address])].flatMap((address) =>
+        ports(host).map((port) => ({ address, port: String(port) })),
+      );
+      const heard = await Promise.all(places.map(({ address, port }) => isHeard(on, restored, address, port)));
+      return {
+        name: host.name,
+        at: places.filter((_, i) => heard[i]).map(({ address, port }) => `${address}:${port}`),
+      };
+    }),
+  );
+  return found.filter(({ at }) => at.length > 0);
+}
+
+/** Why a restore may not leave these hosts out; undefined if there are none. `command`: this run's command with these hosts in `--dead`. */
+export function livingHostsRefusal(
+  living: readonly LivingHost[],
+  command: (names: readonly string[]) => string,
+): Refused | undefined {
+  if (living.length === 0) return undefined;
+  const names = living.map(({ name }) => name);
+  const them = names.length === 1 ? 'it' : 'them';
+  return new Refused(
+    names.join(', '),
+    `something answers there (${living.flatMap(({ at }) => at).join(', ')}), and the restore would leave ${them} out: a control plane or member of etcd that lives would go on with the data of now behind the same endpoint`,
+    `make ${names.join(', ')} reachable by SSH, so that all are restored together; or switch ${them} off for good, and run \`${command(names)}\``,
   );
 }

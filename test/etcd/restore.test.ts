@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import {
+  livingHosts,
+  livingHostsRefusal,
   membersInData,
   otherMembers,
   otherMembersRefusal,
@@ -16,6 +18,7 @@ import {
   clusterOf,
   cp1,
   cp2,
+  cp3,
   fleetIn,
   inventoryOf,
   joinedControlPlane,
@@ -281,5 +284,44 @@ describe('members that a restore leaves out', () => {
       { name: 'cp3', peerUrl: 'https://10.0.0.13:2380', state: 'runs' },
     ]);
     expect(membersInData('garbage\n')).toEqual([]);
+  });
+});
+
+describe('hosts of the inventory that a restore leaves out', () => {
+  const three = inventoryOf({ hosts: [cp1, cp2, cp3] });
+  const command = (names: readonly string[]) => `again --dead ${names.join()}`;
+  const living = (listens: (script: string) => boolean) => {
+    const { on } = recordingOn({ run: ({ script }) => (listens(script) ? 'listens\n' : 'silent\n') });
+    return livingHosts(on, three, [cp1]);
+  };
+
+  test('are a refusal while anything answers at their ports, though no list of members names them', async () => {
+    const { on } = recordingOn({
+      run: ({ script }) => {
+        if (script.includes('member list')) throw new Error('no etcd container runs');
+        return '';
+      },
+    });
+    expect(await otherMembers(on, three, seen('absent', 'absent'), [cp1])).toEqual([]);
+    const found = await living((script) => /10\.0\.0\.12 (2380|6443)|10\.0\.0\.13 6443/.test(script));
+    expect(found).toEqual([
+      { name: 'cp2', at: ['10.0.0.12:2380', '10.0.0.12:6443'] },
+      { name: 'cp3', at: ['10.0.0.13:6443'] },
+    ]);
+    const refused = livingHostsRefusal(found, command);
+    expect(refused?.message).toMatch(
+      /^cp2, cp3: refused: something answers there \(10\.0\.0\.12:2380, 10\.0\.0\.12:6443, 10\.0\.0\.13:6443\)/,
+    );
+    expect(refused?.remedy).toContain('switch them off for good, and run `again --dead cp2,cp3`');
+  });
+
+  test('are left out when nothing answers there', async () => {
+    expect(await living(() => false)).toEqual([]);
+    expect(livingHostsRefusal([], command)).toBeUndefined();
+  });
+
+  test('are heard by any of the restored hosts', async () => {
+    const { on } = recordingOn({ run: (_, host) => (host.name === 'cp2' ? 'listens\n' : 'silent\n') });
+    expect((await livingHosts(on, three, [cp1, cp2])).map(({ name }) => name)).toEqual(['cp3']);
   });
 });

@@ -1,12 +1,13 @@
 import { spawn } from 'node:child_process';
 import { createWriteStream, existsSync } from 'node:fs';
 import { chmod, link, open, readdir, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { UsageError } from '../../errors.ts';
 import { makeFolder } from '../../report/make-folder.ts';
 import type { Context } from '../context.ts';
+import { keepNewest } from './keep-newest.ts';
 import { stamp } from './state-folder.ts';
 
 /** Where a backup goes: to a new file, to a new file of a folder that keeps the newest, or to a command's input. */
@@ -90,17 +91,13 @@ async function toFile(bytes: Bytes, path: string, runId: string): Promise<void> 
 
 const ENDING = '.backup.age';
 
-/** Deletes all but the newest backups of this cluster in a folder; only files that have the name of one. */
-async function deleteOld(folder: string, cluster: string, keep: number): Promise<readonly string[]> {
-  const own = new RegExp(
+/** Deletes all but the newest backups of this cluster in a folder; only files that have the name of one, and never the one just written. */
+async function deleteOld(folder: string, cluster: string, keep: number, own: string): Promise<readonly string[]> {
+  const isBackup = new RegExp(
     `^${cluster.replaceAll('.', String.raw`\.`)}-\\d{8}T\\d{6}-\\d{3}${ENDING.replaceAll('.', String.raw`\.`)}$`,
   );
-  const old = (await readdir(folder))
-    .filter((name) => own.test(name))
-    .sort()
-    .slice(0, -keep);
-  for (const name of old) await rm(join(folder, name), { force: true });
-  return old;
+  const names = (await readdir(folder)).filter((name) => isBackup.test(name));
+  return keepNewest(folder, names, { keep, written: new Set([basename(own)]) });
 }
 
 /** Lines of a failed command's stderr that its error shows. */
@@ -170,6 +167,6 @@ export async function deliver(
   const path = to.kind === 'file' ? to.path : join(to.folder, `${about.cluster}-${stamp(about.nowMs)}${ENDING}`);
   await toFile(bytes, path, about.runId);
   const deleted =
-    to.kind === 'folder' && to.keep !== undefined ? await deleteOld(to.folder, about.cluster, to.keep) : [];
+    to.kind === 'folder' && to.keep !== undefined ? await deleteOld(to.folder, about.cluster, to.keep, path) : [];
   return { file: path, deleted };
 }

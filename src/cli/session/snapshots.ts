@@ -1,5 +1,5 @@
 import { chmod, readdir, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { memberHost } from '../../cluster/member-host.ts';
 import type { BeforeMembership, KeepData } from '../../cluster/members.ts';
 import { keepData } from '../../etcd/keep-data.ts';
@@ -9,6 +9,7 @@ import type { LinuxHost } from '../../model/inventory.ts';
 import { paths } from '../../paths.ts';
 import type { On } from '../../remote/remote.ts';
 import { makeFolder } from '../../report/make-folder.ts';
+import { keepNewest } from './keep-newest.ts';
 import type { Run } from './run.ts';
 import { sh } from '../../shell/sh.ts';
 import type { KeepBefore } from '../../upgrade/control-plane.ts';
@@ -28,13 +29,17 @@ export const snapshotFolder = ({ context, inventory }: Pick<Run, 'context' | 'in
 const folderOf = ({ connected }: Run, host: LinuxHost): string =>
   linuxFacts(connected.observations.fleet(), host)?.etcdFolder ?? paths.etcdData;
 
-/** Deletes all but the newest five files of a prefix. */
-async function deleteOld(folder: string, prefix: string, ending = '.db'): Promise<void> {
+/** Names of the files that each run has written here: no retention deletes them before the run ends. */
+const writtenBy = new WeakMap<Run['connected'], Set<string>>();
+
+/** Deletes all but the newest five files of a prefix, and none that this run wrote. `path`: the file that was just written. */
+async function deleteOld({ connected }: Run, path: string, prefix: string, ending = '.db'): Promise<void> {
+  const written = (writtenBy.get(connected) ?? new Set()).add(basename(path));
+  writtenBy.set(connected, written);
+  const folder = dirname(path);
   const all = (await readdir(folder)).filter((name) => name.startsWith(prefix) && name.endsWith(ending));
-  for (const name of all.sort().slice(0, -KEPT)) {
-    await rm(join(folder, name), { force: true });
+  for (const name of await keepNewest(folder, all, { keep: KEPT, written }))
     await rm(join(folder, `${name}.json`), { force: true });
-  }
 }
 
 /** Saves a verified snapshot through a host's member to a local file, 0600, and nothing beside it. */
@@ -71,14 +76,15 @@ async function describe(run: Run, path: string, what: object): Promise<void> {
   await writeFile(`${path}.json`, `${JSON.stringify(about, undefined, 2)}\n`, { mode: 0o600 });
 }
 
-/** Takes a snapshot before every change of etcd's members. Keeps the newest five. */
+/** Takes a snapshot before every change of etcd's members. Keeps the newest five, and all that this run took. */
 export const snapshotBefore =
   (run: Run): BeforeMembership =>
   async (on, control, reason) => {
     const folder = snapshotFolder(run);
     makeFolder(folder);
-    await snapshotTo(run, on, control, join(folder, `${AUTOMATIC}${stamp(run.context.nowMs())}.db`), reason);
-    await deleteOld(folder, AUTOMATIC);
+    const path = join(folder, `${AUTOMATIC}${stamp(run.context.nowMs())}.db`);
+    await snapshotTo(run, on, control, path, reason);
+    await deleteOld(run, path, AUTOMATIC);
   };
 
 /**
@@ -111,7 +117,7 @@ export function keptBefore(run: Run, reasonOf = (version: string) => `before the
       await remote.run(sh`rm -f -- ${archive}`);
     }
     await chmod(to, 0o600);
-    await deleteOld(folder, prefix, '.tar');
+    await deleteOld(run, to, prefix, '.tar');
   };
 }
 
@@ -133,5 +139,5 @@ export const dataKept =
     });
     const how = kept.as === 'snapshot' ? 'a snapshot' : 'a copy, for etcdutl snapshot restore --skip-hash-check';
     run.emit({ kind: 'noted', host: host.name, summary: `etcd's data is kept in ${path} (${how})` });
-    await deleteOld(folder, UNDONE);
+    await deleteOld(run, path, UNDONE);
   };

@@ -93,6 +93,17 @@ describe('the place of a backup', () => {
     expect(readdirSync(folder)).toHaveLength(others.length + 2);
   });
 
+  test('a folder keeps the backup that was just written, also if older ones have later names', async () => {
+    const folder = newFolder();
+    const later = ['demo-20991121T000000-000.backup.age', 'demo-20991122T000000-000.backup.age'];
+    for (const name of later) writeFileSync(join(folder, name), 'old');
+    const to = await destinationOf(contextIn(folder), undefined, { to: folder, keep: 2 });
+    const { file, deleted } = await deliver(streamOf(BYTES), to, about());
+    expect(deleted).toEqual([later[0]]);
+    expect(readFileSync(file!)).toEqual(BYTES);
+    expect(readdirSync(folder)).toEqual(['demo-20261121T165045-000.backup.age', later[1]]);
+  });
+
   test('a command gets all of it, and its failure is told', async () => {
     const folder = newFolder();
     const at = join(folder, 'x.age');

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
@@ -13,12 +13,13 @@ const STATUS = '{"hash":1,"revision":1439,"totalKey":465,"totalSize":2658304,"ve
 test('kbuild keeps its newest five snapshots of etcd, 0600, each with a description, and no others are deleted', async () => {
   const state = mkdtempSync(join(tmpdir(), 'kbuild-test-'));
   let nowMs = Date.parse('2026-11-21T16:50:45.000Z');
-  const run = {
-    context: { env: { XDG_STATE_HOME: state }, cwd: state, nowMs: () => (nowMs += 1) },
-    inventory: inventoryOf(),
-    runId: 'run1',
-    connected: { observations: { fleet: () => fleetIn(clusterOf()) } },
-  } as unknown as Run;
+  const newRun = () =>
+    ({
+      context: { env: { XDG_STATE_HOME: state }, cwd: state, nowMs: () => (nowMs += 1) },
+      inventory: inventoryOf(),
+      runId: 'run1',
+      connected: { observations: { fleet: () => fleetIn(clusterOf()) } },
+    }) as unknown as Run;
   const on = ((host) => ({
     ...recordingOn({ job: () => STATUS }).on(host),
     download: (_from: string, to: string) => {
@@ -26,12 +27,11 @@ test('kbuild keeps its newest five snapshots of etcd, 0600, each with a descript
       return Promise.resolve();
     },
   })) as On;
-  const folder = snapshotFolder(run);
-  const before = snapshotBefore(run);
-  await before(on, cp1, 'before cp2 joined');
+  const folder = snapshotFolder(newRun());
+  await snapshotBefore(newRun())(on, cp1, 'before cp2 joined');
   // A file that kbuild did not write.
   writeFileSync(join(folder, 'mine.db'), '');
-  for (let n = 2; n <= 7; n++) await before(on, cp1, `change ${String(n)}`);
+  for (let n = 2; n <= 7; n++) await snapshotBefore(newRun())(on, cp1, `change ${String(n)}`);
   const automatic = readdirSync(folder)
     .filter((name) => name.startsWith('auto-'))
     .sort();
@@ -49,12 +49,13 @@ test('kbuild keeps its newest five snapshots of etcd, 0600, each with a descript
 test('an upgrade keeps one snapshot for each version, and five copies of each host, of hosts whose names begin alike too', async () => {
   const state = mkdtempSync(join(tmpdir(), 'kbuild-test-'));
   let nowMs = Date.parse('2026-11-21T16:50:45.000Z');
-  const run = {
-    context: { env: { XDG_STATE_HOME: state }, cwd: state, nowMs: () => (nowMs += 1) },
-    inventory: inventoryOf(),
-    runId: 'run1',
-    connected: { observations: { fleet: () => fleetIn(clusterOf(), [cp1, factsOf()]) } },
-  } as unknown as Run;
+  const newRun = () =>
+    ({
+      context: { env: { XDG_STATE_HOME: state }, cwd: state, nowMs: () => (nowMs += 1) },
+      inventory: inventoryOf(),
+      runId: 'run1',
+      connected: { observations: { fleet: () => fleetIn(clusterOf(), [cp1, factsOf()]) } },
+    }) as unknown as Run;
   const on = ((host) => ({
     ...recordingOn({ job: () => STATUS }).on(host),
     download: (_from: string, to: string) => {
@@ -62,23 +63,51 @@ test('an upgrade keeps one snapshot for each version, and five copies of each ho
       return Promise.resolve();
     },
   })) as On;
-  const keep = keptBefore(run);
   const alike = { ...cp1, name: 'cp1-b' };
-  for (const version of ['1.35.8', '1.36.4', '1.37.1', '1.37.2', '1.37.3', '1.37.4'])
+  for (const version of ['1.35.8', '1.36.4', '1.37.1', '1.37.2', '1.37.3', '1.37.4']) {
+    const keep = keptBefore(newRun());
     for (const host of [cp1, alike]) await keep(on, host, version);
-  const files = readdirSync(snapshotFolder(run));
+  }
+  const folder = snapshotFolder(newRun());
+  const files = readdirSync(folder);
   const reasons = files
     .filter((name) => name.endsWith('.json'))
     .sort()
-    .map((name) => (JSON.parse(readFileSync(join(snapshotFolder(run), name), 'utf8')) as { reason: string }).reason);
+    .map((name) => (JSON.parse(readFileSync(join(folder, name), 'utf8')) as { reason: string }).reason);
   expect(reasons).toEqual(
     ['1.36.4', '1.37.1', '1.37.2', '1.37.3', '1.37.4'].map((one) => `before the upgrade to ${one}`),
   );
   for (const name of ['cp1', 'cp1-b']) {
     const copies = files.filter((file) => file.startsWith(`etc-kubernetes-${name}@`));
     expect(copies, name).toHaveLength(5);
-    for (const file of copies) expect(statSync(join(snapshotFolder(run), file)).mode & 0o777).toBe(0o600);
+    for (const file of copies) expect(statSync(join(folder, file)).mode & 0o777).toBe(0o600);
   }
+});
+
+test('a run keeps every snapshot that it takes, also beside files of a clock that was ahead', async () => {
+  const state = mkdtempSync(join(tmpdir(), 'kbuild-test-'));
+  let nowMs = Date.parse('2026-11-21T16:50:45.000Z');
+  const run = {
+    context: { env: { XDG_STATE_HOME: state }, cwd: state, nowMs: () => (nowMs += 1) },
+    inventory: inventoryOf(),
+    runId: 'run1',
+    connected: { observations: { fleet: () => fleetIn(clusterOf()) } },
+  } as unknown as Run;
+  const on = ((host) => ({
+    ...recordingOn({ job: () => STATUS }).on(host),
+    download: (_from: string, to: string) => {
+      writeFileSync(to, 'snapshot', { mode: 0o644 });
+      return Promise.resolve();
+    },
+  })) as On;
+  const folder = snapshotFolder(run);
+  mkdirSync(folder, { recursive: true });
+  for (let n = 1; n <= 5; n++) writeFileSync(join(folder, `auto-2099010${String(n)}T000000-000.db`), 'old');
+  for (let n = 1; n <= 6; n++) await snapshotBefore(run)(on, cp1, `change ${String(n)}`);
+  const kept = readdirSync(folder)
+    .filter((name) => name.endsWith('.db'))
+    .sort();
+  expect(kept).toEqual([1, 2, 3, 4, 5, 6].map((n) => `auto-20261121T165045-${String(n * 2 - 1).padStart(3, '0')}.db`));
 });
 
 describe('before a half-finished join is undone', () => {
