@@ -9,6 +9,7 @@ import { isNodeGone } from './deleted-node.ts';
 import { memberElsewhere, nodeElsewhere, nodeOfAnotherName } from './lives-elsewhere.ts';
 import { cleaningAdvice } from './living-there.ts';
 import { addressRefusal } from './other-address.ts';
+import { certifiedAsAnother, otherMachine } from './other-machine.ts';
 import { moveRefusal, runtimeRefusal } from './other-runtime.ts';
 import { evidenceOfService } from './served.ts';
 import { clusterCas, standing, clusterNameOf } from './standing.ts';
@@ -133,17 +134,21 @@ function renamedHost({ name: cluster }: Inventory, fleet: Fleet, observed: Obser
 }
 
 /**
- * Refuses a host whose Node or etcd member runs on another machine: kbuild must not delete it as this host's leftover.
+ * Refuses a host whose Node or etcd member runs on another machine: kbuild must neither delete it as this host's leftover, nor drain it and
+ * change this host.
  */
 function mistakenHost(inventory: Inventory, fleet: Fleet, observed: Observed): Refused | undefined {
   const { host, facts } = observed;
   const { cluster } = fleet;
   if (standing({ inventory, host, facts, fleet }) === 'joined')
-    return isNodeGone({ inventory, host, facts, fleet }) ? renamedHost(inventory, fleet, observed) : undefined;
+    return (
+      (isNodeGone({ inventory, host, facts, fleet }) ? renamedHost(inventory, fleet, observed) : undefined) ??
+      otherMachine(inventory, fleet, observed)
+    );
   const etcd = cluster.etcd?.state === 'up' ? cluster.etcd : cluster.state === 'up' ? cluster : { members: [] };
   const elsewhere =
     nodeElsewhere(observed, fleet) ?? (host.role === 'worker' ? undefined : memberElsewhere(observed, etcd.members));
-  if (elsewhere === undefined) return undefined;
+  if (elsewhere === undefined) return certifiedAsAnother(inventory, fleet, observed);
   return new Refused(
     host.name,
     elsewhere,

@@ -5,6 +5,7 @@ import { selects } from '../topology/select.ts';
 import { membersOf } from './members.ts';
 import { clusterRefusals, foreignHost, hostRefusal } from './change-refusals.ts';
 import { runningPrograms } from './living-there.ts';
+import { otherMachine } from './other-machine.ts';
 import { standing } from './standing.ts';
 
 /** The hosts that `reset` tears down, and the names that the operator typed to confirm it. */
@@ -53,6 +54,14 @@ function silentMember(inventory: Inventory, fleet: Fleet, { host, facts }: Obser
   ];
 }
 
+/** Refuses a machine that is a member of the cluster, and another one than the inventory means: one that it does not name would be destroyed. */
+const mistakenMember = (inventory: Inventory, fleet: Fleet, observed: Observed): readonly Refused[] => {
+  const { host, facts } = observed;
+  if (standing({ inventory, host, facts, fleet }) !== 'joined') return [];
+  const refused = otherMachine(inventory, fleet, observed);
+  return refused === undefined ? [] : [refused];
+};
+
 function unconfirmed(fleet: Fleet, observed: Observed, refused: Refused): Refused {
   const { name } = observed.host;
   const alive = runningPrograms(observed);
@@ -80,7 +89,7 @@ export function resetRefusals(inventory: Inventory, fleet: Fleet, request: Reset
     ...refused.flatMap(({ observed, refusal }) => {
       if (refusal !== undefined)
         return request.confirmed.includes(observed.host.name) ? [] : [unconfirmed(fleet, observed, refusal)];
-      if (request.hosts === undefined) return [];
+      if (request.hosts === undefined) return mistakenMember(inventory, fleet, observed);
       return hostRefusal(inventory, fleet, observed) ?? silentMember(inventory, fleet, observed);
     }),
   ];

@@ -28,6 +28,7 @@ interface RawNode {
     readonly addresses?: readonly { readonly type: string; readonly address: string }[];
     readonly nodeInfo: {
       readonly machineID?: string;
+      readonly bootID?: string;
       readonly kubeletVersion: string;
       readonly osImage: string;
       readonly containerRuntimeVersion: string;
@@ -107,6 +108,7 @@ export const parseNodes = (out: string): readonly NodeView[] =>
       runtime: status.nodeInfo.containerRuntimeVersion,
       internalAddress: status.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? '',
       machineId: status.nodeInfo.machineID ?? '',
+      bootId: status.nodeInfo.bootID ?? '',
       labels,
       annotations: metadata.annotations ?? {},
       taints: (spec.taints ?? []).map(({ key, value, effect }) =>

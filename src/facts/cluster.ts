@@ -29,6 +29,8 @@ export interface NodeView {
   readonly internalAddress: string;
   /** As the kubelet read it (/etc/machine-id on Linux); empty when unknown. */
   readonly machineId: string;
+  /** Of the boot in which the kubelet reported last; empty when unknown. */
+  readonly bootId: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
   readonly taints: readonly Taint[];

@@ -23,6 +23,7 @@ import { lockUsed } from './linux/lock-used.ts';
 import { login } from './linux/login.ts';
 import { modules, sysctlSettings, sysctls } from './linux/kernel.ts';
 import { kubeletConfig, kubeletFlags, kubeletOverrides, kubeletRuntime } from './linux/kubelet.ts';
+import { kubeletClient } from './linux/kubelet-client.ts';
 import { authorities } from './linux/authorities.ts';
 import { certificates } from './linux/certificates.ts';
 import * as kubernetes from './linux/kubernetes.ts';
@@ -110,6 +111,7 @@ const kubernetesProbes = (inventory: Inventory, host: LinuxHost) =>
     marker: kubernetes.marker,
     runningJob: kubernetes.runningJob,
     kubeletHealthy: kubernetes.kubeletHealthy,
+    kubeletClient,
     endpoint: endpoint(inventory, host),
     newEndpoint: newEndpoint(inventory, host),
     externalEtcd: externalEtcd(inventory, host),

@@ -125,6 +125,7 @@ export const joinedWithContainerd = (role: LinuxHost['role'], version: string): 
   kubeletHealthy: true,
 });
 
+/** A node, at the address of the host of that name. */
 export const nodeOf = (node: Partial<NodeView> & { readonly name: string }): NodeView => ({
   role: 'worker',
   ready: true,
@@ -134,8 +135,9 @@ export const nodeOf = (node: Partial<NodeView> & { readonly name: string }): Nod
   kubeletVersion: '1.36.3',
   os: 'Debian GNU/Linux 12 (bookworm)',
   runtime: 'containerd://2.2.9',
-  internalAddress: '10.0.0.21',
+  internalAddress: [cp1, cp2, cp3, w2].find(({ name }) => name === node.name)?.internalAddress ?? '10.0.0.21',
   machineId: '',
+  bootId: '',
   labels: {},
   annotations: {},
   taints: [],
@@ -219,16 +221,24 @@ export const clusterOf = (cluster: Partial<ClusterUp> = {}): ClusterUp => ({
   ...cluster,
 });
 
-/** The host's own address, unless a test says what its interfaces are. */
-const withAddress = (host: LinuxHost, facts: LinuxFacts): LinuxFacts =>
-  facts.interfaces.length > 0
-    ? facts
-    : (Object.create(facts, {
-        interfaces: {
-          value: [{ name: 'eth0', addresses: [host.internalAddress], mac: '', mtu: 1500 }],
-          enumerable: true,
-        },
-      }) as LinuxFacts);
+/** The host's own address and the kubelet's certificate of its name, unless a test says what they are. */
+function withIdentity(host: LinuxHost, facts: LinuxFacts): LinuxFacts {
+  const eth0 = { name: 'eth0', addresses: [host.internalAddress], mac: '', mtu: 1500 };
+  const others = facts.interfaces.filter(({ name }) => name !== eth0.name);
+  const own = { interfaces: [eth0, ...others], kubeletClient: { node: host.name } };
+  const said = {
+    interfaces: facts.interfaces.some(({ addresses }) => addresses.length > 0),
+    kubeletClient: 'kubeletClient' in facts,
+  };
+  return Object.create(
+    facts,
+    Object.fromEntries(
+      Object.entries(own).flatMap(([name, value]) =>
+        said[name as keyof typeof own] ? [] : [[name, { value, enumerable: true }] as const],
+      ),
+    ),
+  ) as LinuxFacts;
+}
 
 /** A host with its facts. */
 export type Seen = readonly [LinuxHost, LinuxFacts];
@@ -244,7 +254,7 @@ export const freshHost = (host: LinuxHost, facts?: Partial<LinuxFacts>): Seen =>
 
 /** Hosts with their facts, and the state of their cluster; hosts of the inventory that are missing could not be reached. */
 export const fleetIn = (cluster: ClusterView, ...seen: readonly Seen[]): Fleet => ({
-  hosts: seen.map(([host, facts]) => ({ os: 'linux' as const, host, facts: withAddress(host, facts) })),
+  hosts: seen.map(([host, facts]) => ({ os: 'linux' as const, host, facts: withIdentity(host, facts) })),
   unreachable: [],
   cluster,
 });

@@ -101,6 +101,7 @@ export function facts(
   const eth0 = { name: 'eth0', addresses: [host.internalAddress], mac: `02:fc:00:00:00:${suffix}`, mtu: 1500 };
   const own: FactOverrides = {
     hostname: host.name,
+    kubeletClient: { node: host.name },
     staticHostname: host.name,
     bootId: `9a66a661-a51c-45e3-8d55-0000000000${suffix}`,
     machineId: `00000000000000000000000000000a${suffix}`,
