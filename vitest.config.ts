@@ -1,7 +1,10 @@
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/longest-first.ts';
+import { isAllRequired } from './test/needs/table.ts';
+import { needTags } from './test/needs/tags.ts';
 
 const globalSetup = ['test/lab/global-setup.ts'];
+const needs = { tags: needTags(), ...(isAllRequired() ? { runner: './test/needs/require-all.ts' } : {}) };
 const lab = {
   globalSetup: [...globalSetup, 'test/lab/run-setup.ts'],
   setupFiles: ['test/lab/tell-logs.ts'],
@@ -15,6 +18,7 @@ const alone = ['test/lab/full-down.test.ts'];
 export default defineConfig({
   test: {
     sequence: { sequencer: LongestFirst },
+    reporters: ['default', './test/needs/skip-reporter.ts'],
     coverage: {
       provider: 'v8',
       reporter: ['text-summary'],
@@ -34,6 +38,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
+          ...needs,
           include: ['test/**/*.test.ts'],
           exclude: ['test/lab/**', 'test/integration/**', 'test/vm/**'],
           // Values in, values out: files need not be kept apart, and modules are loaded once.
@@ -46,10 +51,20 @@ export default defineConfig({
       {
         test: {
           name: 'integration',
+          ...needs,
           include: ['test/integration/**/*.test.ts'],
           globalSetup,
           testTimeout: 60_000,
           hookTimeout: 60_000,
+        },
+      },
+      {
+        test: {
+          // What becomes of tests whose needs are unmet: `test/needs/needs.test.ts` runs it.
+          name: 'needs-fixture',
+          ...needs,
+          include: ['test/needs/fixture/*.ts'],
+          isolate: false,
         },
       },
       {

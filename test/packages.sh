@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
-# Installs Debian's packages that the tests beside the lab need: a real sshd and ssh, every shell that quoting and completion are
-# tried in, shellcheck, what reads manual pages, tmux, a browser, which opens reports, and age, which must open what kbuild encrypts.
+# Installs Debian's packages of all programs that tests beside the lab need (test/needs/table.ts).
 set -euo pipefail
 missing=()
-for package in openssh-server openssh-client dash busybox-static shellcheck fish zsh tcsh groff-base mandoc tmux chromium fonts-dejavu-core age; do
+for package in $("$(dirname "$0")/../node_modules/.bin/tsx" "$(dirname "$0")/needs/list.ts"); do
   dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
 done
 [ ${#missing[@]} -gt 0 ] || exit 0
