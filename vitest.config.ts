@@ -2,6 +2,9 @@ import { defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/longest-first.ts';
 import { isAllRequired } from './test/needs/table.ts';
 import { needTags } from './test/needs/tags.ts';
+import { plainUnlessTerminal } from './test/plain-output.ts';
+
+plainUnlessTerminal();
 
 const globalSetup = ['test/lab/global-setup.ts'];
 const needs = { tags: needTags(), ...(isAllRequired() ? { runner: './test/needs/require-all.ts' } : {}) };

@@ -31,37 +31,52 @@ for (const name of ['without', 'with']) symlinkSync(process.execPath, at(`${name
 writeFileSync(at('with/mandoc'), '#!/bin/sh\n');
 chmodSync(at('with/mandoc'), 0o755);
 
+interface Tested {
+  readonly fullName: string;
+  readonly status: string;
+  readonly failureMessages: readonly string[];
+}
+
 interface Report {
   readonly numPassedTests: number;
   readonly numFailedTests: number;
   readonly numPendingTests: number;
-  readonly testResults: readonly {
-    readonly assertionResults: readonly {
-      readonly fullName: string;
-      readonly status: string;
-      readonly failureMessages: readonly string[];
-    }[];
-  }[];
+  readonly testResults: readonly { readonly assertionResults: readonly Tested[] }[];
 }
 
-/** What vitest makes of the fixture with this PATH. */
-function run(path: string, required: '' | 'all') {
+interface Ran {
+  readonly status: number | null;
+  readonly stdout: string;
+  /** Passed, failed, skipped. */
+  readonly counts: readonly number[];
+  readonly tests: readonly Tested[];
+  readonly skips: Skipped;
+}
+
+const done = new Map<string, Ran>();
+
+/** What vitest makes of the fixture with this PATH; runs it once. */
+function run(path: 'with' | 'without', required: '' | 'all'): Ran {
+  const known = done.get(path + required);
+  if (known !== undefined) return known;
   const args = ['node_modules/vitest/vitest.mjs', 'run', '--project', 'needs-fixture'];
   const reporters = ['json', './test/needs/skip-reporter.ts', 'verbose'].map((name) => `--reporter=${name}`);
   const { status, stdout } = spawnSync(process.execPath, [...args, ...reporters, `--outputFile=${at('report')}`], {
     cwd: root,
     encoding: 'utf8',
-    env: { PATH: at(path), HOME: folder, NO_COLOR: '1', KBUILD_REQUIRE: required, KBUILD_SKIPPED: at('skipped') },
+    env: { PATH: at(path), HOME: folder, TERM: 'xterm', KBUILD_REQUIRE: required, KBUILD_SKIPPED: at('skipped') },
   });
   const report = JSON.parse(readFileSync(at('report'), 'utf8')) as Report;
   const tests = report.testResults.flatMap((file) => file.assertionResults);
-  return {
+  const ran = {
     status,
     stdout,
     counts: [report.numPassedTests, report.numFailedTests, report.numPendingTests],
     tests,
     skips: JSON.parse(readFileSync(at('skipped'), 'utf8')) as Skipped,
   };
+  done.set(path + required, ran);
+  return ran;
 }
 
 const NAMES = ['a block > in it', 'each of several: a', 'each of several: b', 'of a file', 'one test'];
@@ -82,6 +97,10 @@ describe('a test that needs a program', () => {
     const messages = tests.flatMap(({ failureMessages }) => failureMessages.map((text) => text.split('\n')[0]));
     expect(messages).toEqual(Array.from({ length: 5 }, () => 'Error: needs mandoc (not installed)'));
     expect(stdout).not.toContain('HOOK');
+  });
+
+  test.each(['', 'all'] as const)('is reported without colour codes into a pipe (KBUILD_REQUIRE="%s")', (required) => {
+    expect(run('without', required).stdout).not.toContain('\u001b');
   });
 
   test('runs where the program is in PATH', () => {
