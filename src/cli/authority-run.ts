@@ -1,6 +1,9 @@
+import { clockSkew } from '../checks/clock-skew.ts';
+import { runChecks, stops } from '../checks/run-checks.ts';
 import { restartsOf } from '../engine/restarts.ts';
 import type { Phase } from '../engine/step.ts';
-import { Refused } from '../errors.ts';
+import { ChecksFailed, Refused } from '../errors.ts';
+import { findingsText } from '../report/findings.ts';
 import { checkKubeconfigPath, kubeconfigPath, writeKubeconfig } from './kubeconfig-file.ts';
 import { carryOut } from './session/carry-out.ts';
 import { commandWithDead, refuseUnreachable } from './session/dead-hosts.ts';
@@ -50,8 +53,21 @@ export function refuseAbsentHosts(run: Run): void {
   );
 }
 
+/**
+ * New authorities begin by the clock of one host, and what started before a key is known by the clocks of others: no check can be ignored here.
+ * @throws ChecksFailed for a clock that differs, or is unknown
+ */
+function refuseSkewedClocks({ connected, inventory }: Run): void {
+  const found = runChecks([clockSkew], { inventory, fleet: connected.observations.fleet() }).filter(stops);
+  if (found.length === 0) return;
+  throw new ChecksFailed(`authorities and keys change only while all clocks agree\n${findingsText(found)}`, {
+    remedy: 'set these clocks, and run the same command again',
+  });
+}
+
 /** Plans one part by what the hosts show now, asks, and carries it out. Undefined: it is through; else the exit code. */
 async function carryOutPart(run: Run, part: Part, kubeconfig: string): Promise<number | undefined> {
+  refuseSkewedClocks(run);
   const phases = () => reachedPhases(run, part.phases('now'));
   const plan = await firstPlan(run, phases);
   const notes = part.before?.() ?? '';
@@ -72,7 +88,7 @@ async function carryOutPart(run: Run, part: Part, kubeconfig: string): Promise<n
 
 /**
  * Carries out a change of authorities, part by part: each is planned by what the hosts show then, and agreed to by itself. Writes the
- * administrator's kubeconfig after each. Returns the exit code.
+ * administrator's kubeconfig after each. Returns the exit code. @throws ChecksFailed before a part while clocks differ
  */
 export async function changeAuthorities(
   run: Run,

@@ -9,13 +9,15 @@ import { onlyHosts } from '../engine/target.ts';
 import { combined, mostSerious, Refused, UsageError } from '../errors.ts';
 import { pausedText } from '../report/paused.ts';
 import { repairPhases, upgrade } from '../phases/upgrade.ts';
-import { linuxWorkers, windowsHosts } from '../topology/select.ts';
+import { controlPlanes, linuxWorkers, selects, windowsHosts } from '../topology/select.ts';
 import type { KeepBefore } from '../upgrade/control-plane.ts';
+import { begunVersions } from '../upgrade/begun.ts';
 import { hopsOf } from '../upgrade/hops.ts';
 import { hopsThrough, type Hop } from '../upgrade/hop.ts';
 import { newestPatch } from '../upgrade/newest.ts';
 import { upgradeRefusals } from '../upgrade/refusals.ts';
 import { oldPods } from '../upgrade/running.ts';
+import { laterAddonsText, withoutEarlyAddons, type IsChosen } from '../upgrade/whole-cluster.ts';
 import type { UpgradeOptions } from './commands/upgrade.ts';
 import type { Context } from './context.ts';
 import { checkKubeconfigPath, kubeconfigPath, writeKubeconfig } from './kubeconfig-file.ts';
@@ -36,11 +38,12 @@ async function hopsOfRun({ inventory, connected }: Run): Promise<readonly Hop[]>
   const fleet = connected.observations.fleet();
   const from = lowestApiServer(liveCluster(fleet));
   const to = inventory.kubernetes.version;
-  const { hops, missing } = hopsOf(from, to, inventory.kubernetes.via);
+  const begun = begunVersions(inventory, fleet);
+  const { hops, missing } = hopsOf(from, to, inventory.kubernetes.via, begun);
   const found = await Promise.all(
     missing.map((minor) => newestPatch(inventory, fleet, acting(fleet), minor, connected.on)),
   );
-  const all = missing.length === 0 ? hops : hopsOf(from, to, [...inventory.kubernetes.via, ...found]).hops;
+  const all = missing.length === 0 ? hops : hopsOf(from, to, [...inventory.kubernetes.via, ...found], begun).hops;
   return hopsThrough(from, all.length === 0 ? [to] : all);
 }
 
@@ -60,6 +63,16 @@ const isOfControlPlane = ({ name }: Pick<Phase, 'name'>): boolean => /^(?:etcd|c
 const isOfWorkers = ({ name }: Pick<Phase, 'name'>): boolean =>
   /^(?:old-workers$|(?:windows-)?(?:canary$|cordon-|workers-)|windows-kube-proxy$)/.test(name);
 
+/** The hosts that the flags of a run have it upgrade. */
+const chosenBy =
+  ({ inventory }: Pick<Run, 'inventory'>, { hosts, workersOnly }: UpgradeOptions): IsChosen =>
+  (name) =>
+    selects(hosts, name) && !(workersOnly === true && controlPlanes(inventory).some((host) => host.name === name));
+
+/** What the run says of addons that wait for control planes which it leaves as they are. */
+const laterAddons = (run: Run, flags: UpgradeOptions, hops: readonly Hop[]): string =>
+  laterAddonsText(liveCluster(run.connected.observations.fleet()), hops, chosenBy(run, flags));
+
 /** The phases of the run, limited by its flags. */
 function phasesOf(
   run: Run,
@@ -76,9 +89,12 @@ function phasesOf(
   });
   // Nothing is downloaded to workers that is not installed.
   const some = flags.controlPlaneOnly === true ? onlyHosts(all, ({ role }) => role !== 'worker') : all;
+  const cluster = liveCluster(connected.observations.fleet());
   return partOf(
     run,
-    some.filter((phase) => !(flags.workersOnly === true && isOfControlPlane(phase))),
+    withoutEarlyAddons(some, cluster, hops, chosenBy(run, flags)).filter(
+      (phase) => !(flags.workersOnly === true && isOfControlPlane(phase)),
+    ),
   );
 }
 
@@ -174,6 +190,7 @@ export const runUpgrade = (outer: Context, flags: UpgradeOptions): Promise<numbe
         inventory,
         connected.observations.fleet(),
         hops.map(({ version }) => version),
+        chosenBy(run, flags),
       );
       if (refused.length > 0) throw combined(refused);
       const way = { hops, keep: keptBefore(run) };
@@ -191,11 +208,14 @@ export const runUpgrade = (outer: Context, flags: UpgradeOptions): Promise<numbe
       await checkKubeconfigPath(kubeconfig);
       showPlan(run, plan, {
         restarts: restartsOf(inventory, plan.changes),
-        notes: `${hopsText(hops)}${(await viewOf(run, plan, 'before an upgrade')).text}`,
+        notes: `${hopsText(hops)}${laterAddons(run, flags, hops)}${(await viewOf(run, plan, 'before an upgrade')).text}`,
       });
       if (changesIn(plan.changes).length > 0 && !(await confirmed(run, 'Carry out this upgrade?'))) return 0;
       const { code, isDone } = await carriedOut(run, flags, phases, plan);
-      if (isDone) await writeKubeconfig(run, kubeconfig, 'always');
+      if (isDone) {
+        await writeKubeconfig(run, kubeconfig, 'always');
+        run.context.err(laterAddons(run, flags, hops));
+      }
       return mostSerious([code, ...reportLeftOut(run, waiting)]);
     },
   );

@@ -1,12 +1,14 @@
 import { Refused } from '../errors.ts';
+import type { ClusterUp } from '../facts/cluster.ts';
 import { linuxFacts, observedLinux, type Fleet } from '../facts/fleet.ts';
 import { isForeignAction, isInitFromBackup, isOfOwnData, RESTORE } from '../facts/marker.ts';
 import { endpointHost } from '../topology/api-server.ts';
 import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import { controlPlanes, linuxNodes, selects, windowsHosts } from '../topology/select.ts';
 import { compareVersions } from '../versions.ts';
-import { lowestApiServer } from './api-versions.ts';
+import { apiVersionsText, isMixed, lowestApiServer } from './api-versions.ts';
 import { anotherSigner } from './authority-refusals.ts';
+import { begunUpgrades } from './begun-upgrade.ts';
 import { controlPlaneNodes } from './control-plane-nodes.ts';
 import { changeRefusals, joinedRefusal } from './change-refusals.ts';
 import { founder } from './founder.ts';
@@ -114,6 +116,27 @@ function unfinishedInitFromBackup(inventory: Inventory, fleet: Fleet): readonly 
   );
 }
 
+/**
+ * Refuses control planes that would join in the middle of an upgrade: the kubeadm of the older API servers would write manifests of the version
+ * that the newer one has noted, with an etcd that it does not know; and what `kubeadm upgrade apply` leaves last may be missing.
+ */
+function duringUpgrade(inventory: Inventory, fleet: Fleet, cluster: ClusterUp, names: string): readonly Refused[] {
+  const begun = begunUpgrades(inventory, fleet);
+  if (!isMixed(cluster) && begun.length === 0) return [];
+  const found = [
+    ...(isMixed(cluster) ? [`${apiVersionsText(cluster)}; kubeadm noted ${cluster.version}`] : []),
+    ...begun.map(({ host, version }) => `an upgrade to ${version} was cut off on ${host.name}`),
+  ];
+  const versions = [cluster.version, ...begun.flatMap(({ version }) => (version === 'unknown' ? [] : [version]))];
+  return [
+    new Refused(
+      names,
+      `no control plane joins in the middle of an upgrade (${found.join('; ')})`,
+      `finish the upgrade first: \`kbuild upgrade\` with kubernetes.version ${versions.toSorted(compareVersions).at(-1)!}; then run the same command again`,
+    ),
+  ];
+}
+
 /** Refuses control planes that would join a live cluster if the cluster cannot take them. */
 function growth(inventory: Inventory, fleet: Fleet, hosts: readonly string[] | undefined): readonly Refused[] {
   const { cluster } = fleet;
@@ -137,6 +160,7 @@ function growth(inventory: Inventory, fleet: Fleet, hosts: readonly string[] | u
   // Where the inventory names another one already, that is refused by itself.
   const isToMove = live !== inventory.endpoint;
   return [
+    ...duringUpgrade(inventory, fleet, cluster, names),
     ...(owner === undefined || isToMove
       ? []
       : [

@@ -80,6 +80,10 @@ export type Phase<K extends Kind = Kind> = {
     readonly batch?: string;
     /** A host begins as soon as it has itself finished the phase above. */
     readonly overlaps?: true;
+    /**
+     * It makes true of the whole cluster what the phase of this name needs: `--hosts` leaves it out together with that phase, and never cuts it.
+     */
+    readonly conditionOf?: string;
     /** It proves what all other phases have built: after them, by new facts, and again when it waited or a connection was lost. */
     readonly verifies?: true;
   };

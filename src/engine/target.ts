@@ -18,12 +18,18 @@ export const onlyHosts = (phases: readonly Phase[], isMeant: (host: Host) => boo
     .map((phase): Phase => ({ ...phase, hosts: phase.hosts.filter(isMeant) }) as Phase)
     .filter(({ hosts }) => hosts.length > 0);
 
-/** The phases and hosts that a run may change. Drops phases that have no host left. */
-export const selected = (phases: readonly Phase[], selection: Selection): readonly Phase[] =>
-  onlyHosts(
-    phases.filter(({ name }) => selects(selection.phases, name)),
-    ({ name }) => selects(selection.hosts, name),
+/**
+ * The phases and hosts that a run may change. Drops phases that have no host left. What is a condition of a phase that is left keeps all of
+ * its hosts: it must hold for the whole cluster.
+ */
+export function selected(phases: readonly Phase[], selection: Selection): readonly Phase[] {
+  const isMeant = ({ name }: Host): boolean => selects(selection.hosts, name);
+  const named = phases.filter(({ name }) => selects(selection.phases, name));
+  const left = new Set(onlyHosts(named, isMeant).map(({ name }) => name));
+  return named.flatMap((phase) =>
+    phase.conditionOf === undefined ? onlyHosts([phase], isMeant) : left.has(phase.conditionOf) ? [phase] : [],
   );
+}
 
 /** The phases without the hosts that cannot be reached. Drops phases that have no host left. */
 export function reached(phases: readonly Phase[], { unreachable }: Pick<Fleet, 'unreachable'>): readonly Phase[] {

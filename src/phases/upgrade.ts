@@ -27,6 +27,7 @@ import { fetched, hopRepositories, lastRepository, nothingFetched } from '../upg
 import { atHop, etcdBefore, type Hop } from '../upgrade/hop.ts';
 import { kubeadmPackage, nodeSteps, onceOnly, whileBehind, type NodeOptions } from '../upgrade/node.ts';
 import { isBehind } from '../upgrade/running.ts';
+import { addonsPhase } from '../upgrade/whole-cluster.ts';
 import { minorOf } from '../versions.ts';
 import { windowsFetchPhase, windowsSettlePhase, windowsWorkerPhases } from './upgrade-windows.ts';
 import { workerPhases } from './upgrade-workers.ts';
@@ -87,6 +88,7 @@ function etcdPhases(inventory: Inventory, hop: Hop, options: UpgradeOptions): re
       title,
       ...serial,
       hosts: needsMinimum ? etcdHosts(inventory) : [],
+      conditionOf: `etcd-members-${minor}`,
       steps: at(running, [jobEnded, builtEtcdMinimum(hop, options.keep)]),
     },
     {
@@ -107,6 +109,7 @@ function etcdPhases(inventory: Inventory, hop: Hop, options: UpgradeOptions): re
       title,
       ...serial,
       hosts: needsMinimum && inventory.etcd.topology === 'stacked' ? controlPlanes(inventory) : [],
+      conditionOf: `control-plane-${minor}`,
       steps: at(running, [
         ...[jobEnded, manifestsBack, controlPlaneServes, controlPlanesReady(hop)],
         outOfBalancers((target) => hasOldEtcd(target, hop)),
@@ -147,7 +150,7 @@ function hopPhases(inventory: Inventory, hop: Hop, options: UpgradeOptions): rea
       concurrency: 1,
     },
     {
-      name: `addons-${minor}`,
+      name: addonsPhase(hop),
       title: `Upgrade addons to ${hop.version}`,
       kind: 'cluster',
       hosts,

@@ -1,4 +1,5 @@
 import { acting } from '../cluster/acting.ts';
+import { lowestApiServer } from '../cluster/api-versions.ts';
 import { kubeadmAddons } from '../configuration/kubeadm-upgrade.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Step } from '../engine/step.ts';
@@ -23,7 +24,10 @@ const ADDONS: readonly { readonly label: string; readonly name: string; readonly
 
 const imageVersion = ({ images }: PodView): string | undefined => versionIn(images[0]?.replace(/^.*:/, ''));
 
-/** Upgrades kube-proxy and CoreDNS when every control plane has the version of the hop, and waits until their pods run. */
+/**
+ * Upgrades kube-proxy and CoreDNS when every control plane has the version of the hop, and waits until their pods run. Before that the change is
+ * only foreseen: kubeadm skips the addons, without an error, while it sees an older API server.
+ */
 export const addonsUpgraded = (hop: Hop): Step<'cluster'> => ({
   name: 'addons-upgraded',
   settleMs: 30 * MINUTES,
@@ -40,12 +44,14 @@ export const addonsUpgraded = (hop: Hop): Step<'cluster'> => ({
       ];
     });
     if (old.length === 0) return [];
+    const change = {
+      summary: `upgrade the addons of Kubernetes ${hop.version} (found older ${old.join('; ')})`,
+      restarts: [{ what: 'kube-proxy', hosts: facts.nodes.map(({ name }) => name), aboutMs: ABOUT_MS.pod, atOnce: 1 }],
+    };
+    if (isOlder(lowestApiServer(facts), hop.version)) return [{ ...change, foreseen: true }];
     return [
       {
-        summary: `upgrade the addons of Kubernetes ${hop.version} (found older ${old.join('; ')})`,
-        restarts: [
-          { what: 'kube-proxy', hosts: facts.nodes.map(({ name }) => name), aboutMs: ABOUT_MS.pod, atOnce: 1 },
-        ],
+        ...change,
         apply: async (on) => {
           const host = acting(fleet);
           await kubeadmAddons(on(host), inventory, host);

@@ -7,12 +7,15 @@ import { SETTLED_MS } from '../kubeadm/verify.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Change, Restart, Step, Target } from '../engine/step.ts';
 import type { ClusterUp, ClusterView } from '../facts/cluster.ts';
+import { Refused } from '../errors.ts';
 import { UPGRADE } from '../facts/marker.ts';
 import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import type { On } from '../remote/remote.ts';
+import { paths } from '../paths.ts';
 import { script } from '../templates.ts';
 import { waitForApi } from '../resources/wait-for-api.ts';
 import { compareVersions } from '../versions.ts';
+import { pullEtcdBetween } from './fetch.ts';
 import { etcdBefore, foundAt, withEtcdTag, type Hop } from './hop.ts';
 import { KUBERNETES_PODS, isOlder, oldPods } from './running.ts';
 
@@ -83,6 +86,7 @@ export const hasOldEtcd = (target: Target, hop: Hop): boolean => {
  */
 export const etcdMinimum = (hop: Hop): Step => ({
   name: 'etcd-minimum',
+  watches: { trees: [paths.upgrade] },
   settleMs: 5 * MINUTES,
   diff: (target) => {
     const { inventory, host, fleet } = target;
@@ -98,6 +102,7 @@ export const etcdMinimum = (hop: Hop): Step => ({
         disrupts: true,
         restarts: [{ what: 'etcd', hosts: [host.name], aboutMs: ABOUT_MS.staticPod }],
         apply: async (on) => {
+          await pullEtcdBetween(on, target, hop);
           await passRestartGate(target, on);
           await applySettings(on, withEtcdTag(inventory, `${minimum}-0`), host, {
             job: 'etcd-minimum',
@@ -119,6 +124,19 @@ const restartsOf = ({ inventory, host }: Target): readonly Restart[] => [
 
 /** The first control plane of a hop: kubeadm writes the version into the cluster there. */
 const isFirst = (cluster: ClusterUp, { version }: Hop): boolean => compareVersions(cluster.version, version) < 0;
+
+/** @throws Refused while a member of a stacked etcd is older than every member must be before the hop. kubeadm checks nothing of it */
+function refuseOldMembers({ inventory, host }: Target, cluster: ClusterUp, hop: Hop): void {
+  const minimum = etcdBefore(hop);
+  if (minimum === undefined || inventory.etcd.topology !== 'stacked') return;
+  const old = [...staticPodVersions(cluster, 'etcd')].filter(([, version]) => isOlder(version, minimum));
+  if (old.length === 0) return;
+  throw new Refused(
+    host.name,
+    `every member of etcd must have ${minimum} before one gets the etcd of Kubernetes ${hop.version} (found ${old.map(([name, version]) => `${version} on ${name}`).join(', ')})`,
+    'run `kbuild upgrade` again: it brings the members there first',
+  );
+}
 
 /** Upgrades API server, controller manager, scheduler and a stacked etcd of one control plane with kubeadm. */
 export const controlPlaneUpgraded = (hop: Hop, keep: KeepBefore): Step => ({
@@ -142,6 +160,7 @@ export const controlPlaneUpgraded = (hop: Hop, keep: KeepBefore): Step => ({
         disrupts: true,
         restarts: restartsOf(target),
         apply: async (on) => {
+          refuseOldMembers(target, cluster, hop);
           await passRestartGate(target, on);
           await keep(on, host, hop.version);
           await kubeadmUpgrade(on(host), inventory, host, isFirst(cluster, hop) ? 'apply' : 'node');

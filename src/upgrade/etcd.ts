@@ -5,11 +5,13 @@ import { etcdDocuments } from '../configuration/etcd-config.ts';
 import { secretYaml } from '../configuration/secret-yaml.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Step, Target } from '../engine/step.ts';
+import { paths } from '../paths.ts';
 import { sh } from '../shell/sh.ts';
 import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import type { On } from '../remote/remote.ts';
 import { minorFacts, minorOf, versionIn } from '../versions.ts';
 import type { KeepBefore } from './control-plane.ts';
+import { pullEtcdBetween } from './fetch.ts';
 import { etcdBefore, withEtcdTag, type Hop } from './hop.ts';
 import { installKubelet } from './node.ts';
 import { isOlder } from './running.ts';
@@ -60,12 +62,16 @@ function brought(
 /** Brings a member on a host of its own to the oldest patch from which the hop may go on. */
 export const builtEtcdMinimum = (hop: Hop, keep: KeepBefore): Step => ({
   name: 'etcd-minimum',
+  watches: { trees: [paths.upgrade] },
   settleMs: 5 * MINUTES,
   diff: (target) => {
     const minimum = etcdBefore(hop);
     return minimum === undefined
       ? []
-      : brought(target, minimum, withEtcdTag(target.inventory, `${minimum}-0`), keptFor(hop, keep));
+      : brought(target, minimum, withEtcdTag(target.inventory, `${minimum}-0`), async (on, host) => {
+          await pullEtcdBetween(on, target, hop);
+          await keep(on, host, hop.version);
+        });
   },
 });
 

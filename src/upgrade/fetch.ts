@@ -4,6 +4,7 @@ import { standing } from '../cluster/standing.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { isDnsPod } from '../facts/cluster.ts';
 import { paths } from '../paths.ts';
+import type { On } from '../remote/remote.ts';
 import { packageRepository } from '../resources/package-repository.ts';
 import { roleImages } from '../runtime/images.ts';
 import { sh } from '../shell/sh.ts';
@@ -50,6 +51,21 @@ const stampOf = ({ version }: Hop): string => `${paths.upgrade}/${version}`;
 /** The image of etcd that a hop puts between the running one and kubeadm's own. */
 const etcdBetween = ({ inventory }: Pick<Target, 'inventory'>, tag: string): string =>
   `${inventory.kubernetes.imageRepository}/etcd:${tag}-0`;
+
+/**
+ * Pulls the image of etcd that a hop puts between, on a host for which the run downloaded nothing: `--hosts` leaves it out, and yet its member
+ * needs this patch. A member must not be away while its image is pulled. @throws CommandError if it cannot be pulled
+ */
+export async function pullEtcdBetween(on: On, target: Target, hop: Hop): Promise<void> {
+  const { inventory, host, facts } = target;
+  const between = etcdBefore(hop);
+  if (between === undefined || facts.files.has(stampOf(hop))) return;
+  const images = script('linux/pull-images.sh', {
+    ...{ IMAGES: [etcdBetween({ inventory }, between)], VERSION: '', ASKED: [] },
+    ...{ REPOSITORY: inventory.kubernetes.imageRepository, KUBEADM: '' },
+  });
+  await on(host).job('images', withRuntime(inventory, host, images));
+}
 
 /**
  * The images of CoreDNS that run now. A drain moves a pod of it to a node that never had its image, while kubeadm has not deployed the

@@ -12,14 +12,23 @@ const kubeletVersion = ({ kubeletVersion: version }: NodeView): string =>
 export const lowestKubelet = ({ nodes }: ClusterUp): string | undefined =>
   nodes.map(kubeletVersion).toSorted(compareVersions)[0];
 
-/** Refuses a first hop that is more than three minors newer than a kubelet. The kubelets can be upgraded before it. */
-export function oldKubelets(inventory: Inventory, cluster: ClusterUp, hops: readonly string[]): readonly Refused[] {
-  const [hop] = hops;
+/**
+ * Refuses hops that are more than three minors newer than a kubelet that runs then. The kubelets can be upgraded before them. `movesAlong`: true
+ * for a control plane of this run, whose kubelet follows in each hop; a worker's follows after the last one.
+ */
+export function oldKubelets(
+  inventory: Inventory,
+  cluster: ClusterUp,
+  hops: readonly string[],
+  movesAlong: (node: NodeView) => boolean,
+): readonly Refused[] {
+  const firstWithout = (node: NodeView): string | undefined =>
+    (movesAlong(node) ? hops.slice(0, 1) : hops).find(
+      (hop) => minorNumber(hop) - minorNumber(kubeletVersion(node)) > KUBELET_MINORS_BEHIND,
+    );
+  const old = cluster.nodes.filter((node) => firstWithout(node) !== undefined);
+  const hop = hops.find((one) => old.some((node) => firstWithout(node) === one));
   if (hop === undefined) return [];
-  const old = cluster.nodes.filter(
-    (node) => minorNumber(hop) - minorNumber(kubeletVersion(node)) > KUBELET_MINORS_BEHIND,
-  );
-  if (old.length === 0) return [];
   const names = old.map(({ name }) => name).join(',');
   const only = old.every(({ role }) => role === 'worker') ? ' --workers-only' : '';
   const lowest = lowestApiServer(cluster);

@@ -24,6 +24,7 @@ import { backupRoom } from './backup-room.ts';
 import { etcdBefore } from './hop.ts';
 import { removedRefusals } from './removed-refusals.ts';
 import { oldKubelets } from './kubelet-versions.ts';
+import { apartAfterwards, type IsChosen } from './whole-cluster.ts';
 
 const newest = (versions: readonly string[]): string => versions.toSorted(compareVersions).at(-1)!;
 
@@ -194,11 +195,16 @@ function ownEtcd({ etcd: { topology } }: Inventory, fleet: Fleet): readonly Refu
 }
 
 /**
- * Why `upgrade` may not start, all reasons at once; empty if it may. `hops`: the versions to go through, from `hopsOf`.
+ * Why `upgrade` may not start, all reasons at once; empty if it may. `hops`: the versions to go through, from `hopsOf`. `isChosen`: the hosts that the run upgrades.
  * Of an etcd that the user runs only the version counts: kbuild does not observe its settings. The reasons of `changeRefusals` come on
  * top. Throws `FactError` when a fact that it needs is unknown.
  */
-export function upgradeRefusals(inventory: Inventory, fleet: Fleet, hops: readonly string[]): readonly KbuildError[] {
+export function upgradeRefusals(
+  inventory: Inventory,
+  fleet: Fleet,
+  hops: readonly string[],
+  isChosen: IsChosen = () => true,
+): readonly KbuildError[] {
   const { cluster } = fleet;
   if (cluster.state === 'absent')
     return [
@@ -217,7 +223,8 @@ export function upgradeRefusals(inventory: Inventory, fleet: Fleet, hops: readon
     ...otherUpgrade(inventory, cluster),
     ...unknownMinors(inventory, hops),
     ...apartApiServers(inventory, cluster),
-    ...oldKubelets(inventory, cluster, hops),
+    ...apartAfterwards(inventory, cluster, hops, isChosen),
+    ...oldKubelets(inventory, cluster, hops, ({ name, role }) => role === 'control-plane' && isChosen(name)),
     ...unnamedControlPlanes(inventory, cluster),
     ...editedSettings(inventory, cluster),
     ...fleet.hosts.flatMap((observed) => runtimeRefusal(inventory, observed) ?? []),

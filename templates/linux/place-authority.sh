@@ -28,9 +28,15 @@ if command -v openssl >/dev/null; then
   done
 fi
 
-# A certificate may begin by another host's clock.
+# A certificate may begin by another host's clock. One that is not valid yet is never placed: what reads it would not start.
 from=$(date +%s)
-while [ "$(date +%s)" -lt "$BEGINS" ] && [ $(($(date +%s) - from)) -lt 60 ]; do sleep 1; done
+while now=$(date +%s); [ "$now" -lt "$BEGINS" ]; do
+  if [ $((now - from)) -ge 60 ]; then
+    echo "a certificate of the authority begins in $((BEGINS - now)) s by the clock of this host; nothing was placed: set the clock (kbuild check names hosts whose clocks differ)" >&2
+    exit 1
+  fi
+  sleep 1
+done
 
 for conf in $CONFS; do
   if [ -e "$kubernetes/$conf" ] && grep -q '^ *certificate-authority-data: ' "$kubernetes/$conf"; then

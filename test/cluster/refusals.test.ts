@@ -21,6 +21,7 @@ import {
   nodeOf,
   nodesOf,
   OTHER_CA,
+  podOf,
   w1,
 } from '../fakes/cluster.ts';
 import { calicoNetwork, noNetwork } from '../fakes/network.ts';
@@ -45,6 +46,35 @@ test('each refusal has a remedy and exit code 7', () => {
   expect(messages(inventory, fleet)).toEqual([
     'demo: refused: the hosts belong to 2 clusters, by the public keys of their CAs (cp1: sha256:aaaaaaaaaaaa…; cp2: sha256:bbbbbbbbbbbb…)',
   ]);
+});
+
+describe('a control plane that would join in the middle of an upgrade', () => {
+  const grown = inventoryOf({ hosts: [cp1, cp2, w1] });
+  const apiServer = (version: string) =>
+    podOf({
+      name: 'kube-apiserver-cp1',
+      labels: { component: 'kube-apiserver' },
+      images: [`registry.k8s.io/kube-apiserver:v${version}`],
+    });
+  const reasons = (cluster: ClusterUp, facts = {}) =>
+    refusals(grown, fleetIn(cluster, joinedHost(cp1, facts), freshHost(cp2), joinedHost(w1)))
+      .filter(({ message }) => message.includes('in the middle of an upgrade'))
+      .map(({ message, remedy }) => `${message} -> ${remedy ?? ''}`);
+  const marker = { cluster: 'demo', action: 'upgrade', job: 'x', stage: 'begun', about: '1.36.3' };
+
+  test('is refused while API servers, and what kubeadm noted, differ', () => {
+    expect(reasons(clusterOf({ ...live, version: '1.36.3', pods: [apiServer('1.35.8')] }))).toEqual([
+      'cp2: refused: no control plane joins in the middle of an upgrade (1.35.8 on cp1; kubeadm noted 1.36.3) -> finish the upgrade first: `kbuild upgrade` with kubernetes.version 1.36.3; then run the same command again',
+    ]);
+  });
+
+  test('is refused while kubeadm has not ended an upgrade on another one', () => {
+    const cluster = clusterOf({ ...live, version: '1.36.3', pods: [apiServer('1.36.3')] });
+    expect(reasons(cluster, { marker })).toEqual([
+      expect.stringContaining('(an upgrade to 1.36.3 was cut off on cp1) -> finish the upgrade first'),
+    ]);
+    expect(reasons(cluster)).toEqual([]);
+  });
 });
 
 describe('refused', () => {

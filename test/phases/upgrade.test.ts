@@ -5,7 +5,24 @@ import type { LinuxFacts } from '../../src/facts/linux.ts';
 import type { Inventory, LinuxHost } from '../../src/model/inventory.ts';
 import { upgrade } from '../../src/phases/upgrade.ts';
 import { hopsThrough } from '../../src/upgrade/hop.ts';
-import { clusterOf, cp1, cp2, cp3, inventoryOf, memberOf, nodeOf, podOf, CA } from '../fakes/cluster.ts';
+import { selected } from '../../src/engine/target.ts';
+import { addonsUpgraded } from '../../src/upgrade/addons.ts';
+import { controlPlaneUpgraded } from '../../src/upgrade/control-plane.ts';
+import { withoutEarlyAddons } from '../../src/upgrade/whole-cluster.ts';
+import { recordingOn } from '../fakes/on.ts';
+import {
+  CA,
+  clusterOf,
+  cp1,
+  cp2,
+  cp3,
+  fleetIn,
+  inventoryOf,
+  joinedHost,
+  memberOf,
+  nodeOf,
+  podOf,
+} from '../fakes/cluster.ts';
 import { fleet } from '../fakes/fleet.ts';
 import { hostOf } from '../fakes/cluster.ts';
 
@@ -85,6 +102,7 @@ function planned(
   facts: Partial<LinuxFacts> = {},
   shown: 'changes' | 'and what is waited for' = 'changes',
   over: Partial<Inventory> = {},
+  hosts?: readonly string[],
 ) {
   const inventory = given(to, over);
   const traces = (host: LinuxHost): ReadonlySet<string> =>
@@ -117,7 +135,9 @@ function planned(
     losesPods: false,
     atOnce: 2,
   });
-  const { changes, errors } = plan(phases, inventory, all);
+  const isChosen = (name: string): boolean => hosts?.includes(name) !== false;
+  const chosen = withoutEarlyAddons(selected(phases, { hosts }), seen.cluster, hopsThrough('', through), isChosen);
+  const { changes, errors } = plan(chosen, inventory, all);
   expect(errors).toEqual([]);
   return changes
     .filter(({ change }) => shown !== 'changes' || !isWait(change))
@@ -217,6 +237,61 @@ describe('one hop', () => {
       'upgrade the kubelet of w1 from 1.36.3 to 1.37.1',
     );
   });
+});
+
+describe('one control plane alone, by --hosts', () => {
+  const alone = (seen: ReturnType<typeof world>, hosts: readonly string[]) =>
+    planned('1.37.1', ['1.37.1'], seen, {}, 'and what is waited for', {}, hosts);
+  const steps = (changes: ReturnType<typeof planned>) =>
+    changes.filter(isUpgrade).map(({ phase, host, step }) => `${phase} ${host} ${step}`);
+
+  test('every member of etcd gets the minimum before its kubeadm: it holds for the whole cluster', () => {
+    const changes = alone(world({ api: '1.36.3' }), ['cp1']);
+    expect(changes.filter(({ step }) => step === 'etcd-minimum').map(({ host }) => host)).toEqual([
+      'cp1',
+      'cp2',
+      'cp3',
+    ]);
+    expect(changes.filter(({ step }) => step === 'control-plane-upgraded').map(({ host }) => host)).toEqual(['cp1']);
+  });
+
+  test('the addons wait for the last control plane, and nothing waits for them', () => {
+    const done = { api: '1.37.1', etcd: '3.7.0' };
+    const old = { api: '1.36.3', etcd: '3.6.16' };
+    const has = (changes: ReturnType<typeof planned>) => changes.some(({ step }) => step === 'addons-upgraded');
+    expect(has(alone(world({ api: '1.36.3' }), ['cp1']))).toBe(false);
+    const through = world(old, { cp1: done }, '1.37.1');
+    const proxies = through.cluster.pods.map((pod) =>
+      pod.name.startsWith('kube-proxy') ? { ...pod, images: ['registry.k8s.io/kube-proxy:v1.36.3'] } : pod,
+    );
+    const seen = { ...through, cluster: { ...through.cluster, pods: proxies } };
+    expect(steps(alone(seen, ['cp1'])).filter((step) => !step.endsWith(' network-ready'))).toEqual([]);
+    expect(has(alone(seen, ['cp2', 'cp3']))).toBe(true);
+  });
+
+  test('a run for workers alone touches no member of etcd', () => {
+    const changes = alone(world({ api: '1.36.3' }), ['w1']);
+    expect(new Set(changes.filter(isUpgrade).map(({ host }) => host))).toEqual(new Set(['w1']));
+  });
+});
+
+test('addons are neither upgraded nor waited for while an API server is older: kubeadm would skip them without an error', () => {
+  const { cluster } = world({ api: '1.36.3' }, { cp1: { api: '1.37.1' } }, '1.36.3');
+  const target = { inventory: given('1.37.1'), host: cp1, facts: cluster, fleet: fleetIn(cluster) };
+  const [change, ...more] = addonsUpgraded({ version: '1.37.1' }).diff(target);
+  expect([change?.foreseen, change?.apply, more]).toEqual([true, undefined, []]);
+});
+
+test('no control plane restarts by kubeadm of 1.37 while a member of etcd is older than 3.6.11', async () => {
+  const { cluster } = world({ api: '1.36.3', etcd: '3.6.16' }, { cp3: { api: '1.36.3', etcd: '3.6.8' } });
+  const seen = joinedHost(cp1);
+  const target = { inventory: given('1.37.1'), host: cp1, facts: seen[1], fleet: fleetIn(cluster, seen) };
+  const [change] = controlPlaneUpgraded({ version: '1.37.1' }, () => Promise.resolve()).diff(target);
+  const { on, sent } = recordingOn();
+  await expect(change!.apply!(on)).rejects.toThrow(
+    /every member of etcd must have 3\.6\.11 .*\(found 3\.6\.8 on cp3\)/,
+  );
+  expect(sent).toEqual([]);
 });
 
 describe('several hops', () => {

@@ -16,4 +16,12 @@ describe('hops of an upgrade', () => {
   ])('%s', (_, from, to, via, hops, missing) => {
     expect(hopsOf(from, to, via)).toEqual({ hops, missing });
   });
+
+  test.each([
+    ['a patch in between that was begun is finished, though an older one is given', ['1.36.2'], ['1.36.3', '1.35.8'], ['1.36.3', '1.37.1'], []], // prettier-ignore
+    ['a patch in between that was begun is finished, though a newer one is given', ['1.36.4'], ['1.36.3'], ['1.36.3', '1.37.1'], []], // prettier-ignore
+    ['a minor in between that was begun is not missing', [], ['1.36.3'], ['1.36.3', '1.37.1'], []], // prettier-ignore
+  ])('%s', (_, via, begun, hops, missing) => {
+    expect(hopsOf('1.35.8', '1.37.1', via, begun)).toEqual({ hops, missing });
+  });
 });

@@ -59,17 +59,28 @@ interface Situation {
   readonly cluster?: ClusterView;
   readonly hops?: readonly string[];
   readonly facts?: Readonly<Record<string, Partial<LinuxFacts>>>;
+  /** The hosts of `--hosts`; missing: all. */
+  readonly chosen?: readonly string[];
 }
 
 /** Each refusal as `message -> remedy`; without a word of the test, 1.36.3 → 1.37.1. */
-function refused({ inventory = inventoryAt('1.37.1'), cluster = running('1.36.3'), hops, facts = {} }: Situation) {
+function refused({
+  inventory = inventoryAt('1.37.1'),
+  cluster = running('1.36.3'),
+  hops,
+  facts = {},
+  chosen,
+}: Situation) {
   const seen = [cp1, cp2, w1, w2].map((host) => {
     const own = inventory.hosts.find(({ name }) => name === host.name);
     return joinedHost(own?.os === 'linux' ? own : host, { ...files, ...facts[host.name] });
   });
-  return upgradeRefusals(inventory, fleetIn(cluster, ...seen), hops ?? [inventory.kubernetes.version]).map(
-    ({ message, remedy }) => `${message} -> ${remedy ?? ''}`,
-  );
+  return upgradeRefusals(
+    inventory,
+    fleetIn(cluster, ...seen),
+    hops ?? [inventory.kubernetes.version],
+    chosen === undefined ? undefined : (name) => chosen.includes(name),
+  ).map(({ message, remedy }) => `${message} -> ${remedy ?? ''}`);
 }
 
 const marker = (action: string, stage = 'begun'): Marker => ({ cluster: 'demo', action, job: 'x', stage });
@@ -160,6 +171,30 @@ describe('an upgrade is refused', () => {
     ]);
     const allowed = nodes.map((node) => (node.name === 'w1' ? { ...node, kubeletVersion: 'v1.34.4' } : node));
     expect(refused({ cluster: running('1.36.3', { nodes: allowed, pods }) })).toEqual([]);
+  });
+
+  test('when a worker is more than three minors older than any hop, for its kubelet follows after the last one', () => {
+    const { nodes, pods } = planes({ cp1: '1.34.2', cp2: '1.34.2' });
+    const old = nodes.map((node) => (node.name === 'w1' ? { ...node, kubeletVersion: 'v1.33.9' } : node));
+    const cluster = running('1.34.2', { nodes: old, pods });
+    expect(refused({ cluster, hops: ['1.35.8', '1.36.4', '1.37.1'] })).toEqual([
+      'demo: refused: API servers of 1.37.1 do not work with kubelets that are more than 3 minors older: w1 runs 1.33.9 -> upgrade these kubelets first: set kubernetes.version to 1.34.2, run `kbuild upgrade --workers-only --hosts w1`, then set kubernetes.version to 1.37.1 again',
+    ]);
+    expect(refused({ inventory: inventoryAt('1.36.4'), cluster, hops: ['1.35.8', '1.36.4'] })).toEqual([]);
+    const controls = nodes.map((node) => (node.name === 'cp2' ? { ...node, kubeletVersion: 'v1.33.9' } : node));
+    const ofControl = running('1.34.2', { nodes: controls, pods });
+    expect(refused({ cluster: ofControl, hops: ['1.35.8', '1.36.4', '1.37.1'] })).toEqual([]);
+  });
+
+  test('when --hosts would take one control plane over two minors, and leave the others', () => {
+    const cluster = running('1.35.8');
+    const hops = ['1.36.4', '1.37.1'];
+    expect(refused({ cluster, hops, chosen: ['cp1'] })).toEqual([
+      'demo: refused: cp2 would stay at 1.35.8 while cp1 gets 1.37.1, and API servers may be one minor apart -> upgrade every control plane in one run, without --hosts; or one minor at a time: set kubernetes.version to 1.36.4, upgrade all of them, then set it to 1.37.1 again',
+    ]);
+    expect(refused({ cluster, hops })).toEqual([]);
+    expect(refused({ cluster, hops, chosen: ['w1', 'w2'] })).toEqual([]);
+    expect(refused({ chosen: ['cp1'] })).toEqual([]);
   });
 
   test('when the inventory does not name a control plane', () => {

@@ -1,0 +1,24 @@
+import { observedLinux, type Fleet } from '../facts/fleet.ts';
+import { UPGRADE, type Marker } from '../facts/marker.ts';
+import type { Inventory, LinuxHost } from '../model/inventory.ts';
+
+/** The marker of an upgrade of this cluster that kubeadm did not end on a host; undefined if there is none. `about`: its version. */
+export const begunUpgrade = (
+  { name }: Pick<Inventory, 'name'>,
+  { marker }: { readonly marker: Marker | 'absent' | 'unreadable' },
+): Marker | undefined =>
+  typeof marker === 'object' && marker.action === UPGRADE && marker.cluster === name ? marker : undefined;
+
+/** An upgrade that kubeadm did not end on a control plane. */
+export interface BegunUpgrade {
+  readonly host: LinuxHost;
+  /** Without `v`; `unknown`: an older kbuild noted none. */
+  readonly version: string;
+}
+
+/** The control planes on which kubeadm did not end an upgrade. */
+export const begunUpgrades = (inventory: Inventory, fleet: Fleet): readonly BegunUpgrade[] =>
+  observedLinux(fleet).flatMap(({ host, facts }) => {
+    const marker = host.role === 'control-plane' ? begunUpgrade(inventory, facts) : undefined;
+    return marker === undefined ? [] : [{ host, version: marker.about ?? 'unknown' }];
+  });
