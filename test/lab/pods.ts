@@ -1,4 +1,5 @@
 /** Pods that answer, to prove that a cluster's network carries: agnhost's netexec on every node, asked by way of each other. */
+import type { Result } from './run.ts';
 import { ssh } from './ssh.ts';
 import { PATIENCE_MS, waitUntil } from './wait-until.ts';
 import { VERSIONS } from './versions.ts';
@@ -13,19 +14,21 @@ export interface EchoPod {
 const PORT = 8080;
 const IMAGE = `registry.k8s.io/e2e-test-images/agnhost:${VERSIONS.agnhost}`;
 
+/** A control plane: the name of a host of the lab, or what runs a shell command on any other one. */
+export type ControlPlane = string | ((command: string, stdin?: string) => Promise<Result>);
+
 /** kubectl on a control plane as its administrator; throws with its stderr. */
-export async function kubectl(controlPlane: string, args: string, stdin?: string): Promise<string> {
-  const { code, stdout, stderr } = await ssh(
-    controlPlane,
-    `kubectl --kubeconfig /etc/kubernetes/admin.conf ${args}`,
-    stdin,
-  );
+export async function kubectl(controlPlane: ControlPlane, args: string, stdin?: string): Promise<string> {
+  const command = `kubectl --kubeconfig /etc/kubernetes/admin.conf ${args}`;
+  const { code, stdout, stderr } = await (typeof controlPlane === 'string'
+    ? ssh(controlPlane, command, stdin)
+    : controlPlane(command, stdin));
   if (code !== 0) throw new Error(`kubectl ${args}: ${stderr}`);
   return stdout;
 }
 
 /** Nodes by name with their Ready condition. */
-export async function nodes(controlPlane: string): Promise<Readonly<Record<string, boolean>>> {
+export async function nodes(controlPlane: ControlPlane): Promise<Readonly<Record<string, boolean>>> {
   const { items } = JSON.parse(await kubectl(controlPlane, 'get nodes -o json')) as {
     items: { metadata: { name: string }; status: { conditions: { type: string; status: string }[] } }[];
   };
@@ -41,7 +44,11 @@ export async function nodes(controlPlane: string): Promise<Readonly<Record<strin
  * Starts an echoing pod on every node and a Service `echo` in front of them; returns the pods when all are ready.
  * @throws Error if they are not within these seconds
  */
-export async function startEcho(controlPlane: string, namespace: string, seconds = 120): Promise<readonly EchoPod[]> {
+export async function startEcho(
+  controlPlane: ControlPlane,
+  namespace: string,
+  seconds = 120,
+): Promise<readonly EchoPod[]> {
   const labels = { app: 'echo' };
   const container = {
     name: 'echo',
@@ -80,13 +87,13 @@ export async function startEcho(controlPlane: string, namespace: string, seconds
 }
 
 /** Removes what `startEcho` made. */
-export async function stopEcho(controlPlane: string, namespace: string): Promise<void> {
+export async function stopEcho(controlPlane: ControlPlane, namespace: string): Promise<void> {
   await kubectl(controlPlane, `delete namespace ${namespace} --timeout=120s`);
 }
 
 /** The name of the pod that answered when `from` asked `host:port`; undefined if none answered. */
 export async function dial(
-  controlPlane: string,
+  controlPlane: ControlPlane,
   namespace: string,
   from: EchoPod,
   host: string,
@@ -100,7 +107,7 @@ export async function dial(
 
 /** A pod on one of the nodes asks a Service by its DNS name until a pod on another node has answered. */
 export async function echoThroughService(
-  controlPlane: string,
+  controlPlane: ControlPlane,
   onNodes: readonly string[],
 ): Promise<{ readonly from: string; readonly to: string; readonly answer: string }> {
   const namespace = 'echo';

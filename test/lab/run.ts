@@ -15,6 +15,8 @@ export interface RunOptions {
   readonly cwd?: string;
   /** Milliseconds after which the command is ended with SIGKILL. */
   readonly timeoutMs?: number;
+  /** In a session of its own: a Ctrl-C for us does not end it. */
+  readonly detached?: boolean;
 }
 
 /** Runs a program without a shell and returns whatever came of it. Throws only when it cannot be started. */
@@ -23,6 +25,7 @@ export function attempt(program: string, args: readonly string[], options: RunOp
     const child = spawn(program, args, {
       cwd: options.cwd,
       env: { ...process.env, LC_ALL: 'C', ...options.env },
+      detached: options.detached === true,
       stdio: [options.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     });
     // Not spawn's own timeout: it would keep this process alive when the program is not there.

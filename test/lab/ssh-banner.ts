@@ -1,9 +1,9 @@
 import { connect } from 'node:net';
 
-/** Whether an SSH server greets us at port 22 of that address within `timeoutMs`. Never throws. */
-export function sshBanner(address: string, timeoutMs: number): Promise<boolean> {
+/** Whether an SSH server greets us at that port of that address within `timeoutMs`. Never throws. */
+export function sshBanner(address: string, timeoutMs: number, port = 22): Promise<boolean> {
   return new Promise((resolve) => {
-    const socket = connect({ host: address, port: 22 });
+    const socket = connect({ host: address, port });
     const end = (answer: boolean): void => {
       socket.destroy();
       resolve(answer);
