@@ -23,7 +23,7 @@ afterAll(async () => {
   await rm(dir, { recursive: true });
 });
 
-test.for(['lab/main.ts check', 'lab/demo.ts', 'bench/bench.ts'])(
+test.for(['lab/main.ts check', 'demo/main.ts --with lab', 'bench/bench.ts'])(
   '%s of a user who may do nothing lists root, packages and Go at once, and makes nothing',
   { timeout: 60_000 },
   async (command) => {
