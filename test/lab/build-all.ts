@@ -18,6 +18,7 @@ import {
 import { type System, SYSTEMS } from './systems.ts';
 import { KUBERNETES, type KubernetesVersion } from './versions.ts';
 import { arm64Artifacts } from './arm64-programs.ts';
+import { dockerDaemonArtifacts } from './docker-daemon.ts';
 import { windowsArtifacts } from './windows-programs.ts';
 
 /** What hosts need to boot: folders of artifacts. */
@@ -130,6 +131,7 @@ export async function prune(inUse: readonly string[]): Promise<readonly string[]
       ...inOrder([
         ...rootsOf(all, SYSTEMS),
         ...Object.values(all.onDemand),
+        ...dockerDaemonArtifacts(),
         ...windowsArtifacts(),
         ...arm64Artifacts(),
       ]).map(folderOf),
