@@ -6,14 +6,16 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Script } from 'node:vm';
+import { userFolder } from './user-folder.ts';
 
 /*
  * Compiling the program's text is a third of what a short command costs, and the same each time, so what V8 compiled is kept
@@ -111,16 +113,36 @@ export function load(program: string, command: string, folder: string | undefine
   return { exports: module.exports, keep };
 }
 
-/** Below $XDG_CACHE_HOME, default ~/.cache. None where Node's own variable forbids it, or the system knows no owners of files. */
-export function cacheFolder(env: NodeJS.ProcessEnv): string | undefined {
+/** The path without links. A path that does not exist stays as it is: nothing can be read there. */
+function withoutLinks(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
+}
+
+/**
+ * Below $XDG_CACHE_HOME, default ~/.cache. None where Node's own variable forbids it, where the system knows no owners of files, and
+ * below the working directory `cwd`: files there may have come with a repository of other people, and code that Git checked
+ * out belongs to the user.
+ */
+export function cacheFolder(env: NodeJS.ProcessEnv, cwd: string): string | undefined {
   if (env['NODE_DISABLE_COMPILE_CACHE'] !== undefined || process.geteuid === undefined) return undefined;
-  const cache = env['XDG_CACHE_HOME'] ?? (env['HOME'] === undefined ? undefined : join(env['HOME'], '.cache'));
-  return cache === undefined ? undefined : join(cache, 'kbuild');
+  const cache = userFolder(env, 'XDG_CACHE_HOME', '.cache');
+  if (cache === undefined) return undefined;
+  const folder = join(cache, 'kbuild');
+  const way = relative(withoutLinks(cwd), withoutLinks(folder));
+  return way === '..' || way.startsWith('../') ? folder : undefined;
 }
 
 /** Runs a program beside this one for the command line's command; what it compiled is kept when the process ends. */
 export function compiled(program: URL): Readonly<Record<string, unknown>> {
-  const { exports, keep } = load(fileURLToPath(program), process.argv[2] ?? '', cacheFolder(process.env));
+  const { exports, keep } = load(
+    fileURLToPath(program),
+    process.argv[2] ?? '',
+    cacheFolder(process.env, process.cwd()),
+  );
   // Exit code 2: a command line that was refused is no command.
   process.once('exit', (code) => {
     if (code !== 2) keep();

@@ -151,9 +151,29 @@ describe('without a place for it', () => {
   test.each([
     [{ XDG_CACHE_HOME: '/var/cache/me', HOME: '/home/me' }, '/var/cache/me/kbuild'],
     [{ HOME: '/home/me' }, '/home/me/.cache/kbuild'],
+    [{ XDG_CACHE_HOME: '', HOME: '/home/me' }, '/home/me/.cache/kbuild'],
+    [{ XDG_CACHE_HOME: 'cache', HOME: '/home/me' }, '/home/me/.cache/kbuild'],
+    [{ XDG_CACHE_HOME: './', HOME: '' }, undefined],
+    [{ HOME: '' }, undefined],
+    [{ HOME: 'me' }, undefined],
     [{}, undefined],
     [{ HOME: '/home/me', NODE_DISABLE_COMPILE_CACHE: '1' }, undefined],
-  ])('%j: %s', (env, expected) => {
-    expect(cacheFolder(env)).toBe(expected);
+  ])('with %j its code is kept in %s', (env, expected) => {
+    expect(cacheFolder(env, '/work')).toBe(expected);
+  });
+
+  test.each(['/var/cache', '/var/cache/me', '/var/cache/me/kbuild', '/'])(
+    'its code is kept nowhere if that were below the working directory %s',
+    (cwd) => {
+      expect(cacheFolder({ XDG_CACHE_HOME: '/var/cache/me' }, cwd)).toBe(undefined);
+    },
+  );
+
+  test('its code is kept nowhere if a link leads below the working directory', () => {
+    mkdirSync(join(folder, 'repository/kbuild'), { recursive: true });
+    symlinkSync('repository', join(folder, 'link'));
+    const env = { XDG_CACHE_HOME: join(folder, 'link') };
+    expect(cacheFolder(env, join(folder, 'repository'))).toBe(undefined);
+    expect(cacheFolder(env, join(folder, 'repo'))).toBe(join(folder, 'link/kbuild'));
   });
 });

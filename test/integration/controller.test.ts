@@ -37,7 +37,13 @@ const shell = (line: string, inventory: string, env: Readonly<Record<string, str
   spawnSync('bash', ['--norc', '-o', 'pipefail', '-c', line], {
     encoding: 'utf8',
     cwd: folder,
-    env: { PATH: process.env['PATH'], K: `${process.execPath} ${program}`, I: inventory, ...env },
+    env: {
+      PATH: process.env['PATH'],
+      XDG_STATE_HOME: at('state'),
+      K: `${process.execPath} ${program}`,
+      I: inventory,
+      ...env,
+    },
   });
 
 test('no HOME, TERM=dumb: a host that refuses is said so, on plain lines', () => {
@@ -93,7 +99,7 @@ test('a folder that nothing can be written to: the log goes elsewhere, or that i
   const elsewhere = inside('XDG_STATE_HOME=$PWD/../state $K facts $I');
   expect(elsewhere.stderr).toContain('h0: 127.1.0.1:1: connection refused');
   expect(elsewhere.status).toBe(3);
-  const nowhere = inside('$K facts $I');
+  const nowhere = inside('XDG_STATE_HOME=$PWD $K facts $I');
   expect(nowhere.stderr).toMatch(
     /the run's log cannot be written: EROFS.*\n {2}→ name another place with --log-file PATH/,
   );
