@@ -158,6 +158,17 @@ export class Refused extends KbuildError {
   }
 }
 
+/**
+ * A path of a host that kbuild neither reads nor writes, because another user than root could lead it elsewhere. `found`: the path, and
+ * the folder or link with its owner.
+ */
+export const pathRefused = (host: string, found: string): Refused =>
+  new Refused(
+    host,
+    `${found}; kbuild writes and shows as root only what no other user can lead elsewhere`,
+    'name a path whose folders and links belong to root and that no other user can write to, or give them to root; to take such a file back, move it away first',
+  );
+
 /** The user interrupted the run. Exit 130. */
 export class Interrupted extends KbuildError {
   readonly exitCode: typeof EXIT.interrupted = EXIT.interrupted;

@@ -39,6 +39,9 @@ export const using = (before: `${string}.sh` | Command<'sh'>, command: Command<'
   script: `${typeof before === 'string' ? withoutHead(before) : before.script}\n${command.script}`,
 });
 
+/** A command that uses the functions with which scripts find out whether root alone decides where a path leads. */
+export const onRootPath = (command: Command<'sh'>): Command<'sh'> => using('linux/root-path.sh', command);
+
 /** A static PowerShell script that runs in a pod of a Windows host; its parameters are environment variables. */
 export const podScript = (name: `${string}.ps1`): string => read(`windows-pods/${name}`);
 

@@ -2,7 +2,7 @@ import type { Change, Step, Target, Unobserved } from '../engine/step.ts';
 import { paths } from '../paths.ts';
 import { fileChanges } from '../resources/file.ts';
 import { runs } from '../resources/runs.ts';
-import { script } from '../templates.ts';
+import { onRootPath, script } from '../templates.ts';
 
 /** Records a path as kbuild's and saves the old file before kbuild writes the new one: an interruption loses nothing. */
 function recorded({ host, facts }: Target, path: string, change: Change): Change {
@@ -11,7 +11,7 @@ function recorded({ host, facts }: Target, path: string, change: Change): Change
   if (apply === undefined) return change;
   const note = runs(
     host,
-    script('linux/note-file.sh', { FILE: path, RECORD: paths.distributed, KEPT: paths.replaced }),
+    onRootPath(script('linux/note-file.sh', { FILE: path, RECORD: paths.distributed, KEPT: paths.replaced })),
   );
   return {
     ...change,
@@ -38,7 +38,9 @@ export const distributedFiles: Step = {
         summary: `take back ${path} (not in the inventory any more)`,
         apply: runs(
           host,
-          script('linux/take-back-file.sh', { FILE: path, RECORD: paths.distributed, KEPT: paths.replaced }),
+          onRootPath(
+            script('linux/take-back-file.sh', { FILE: path, RECORD: paths.distributed, KEPT: paths.replaced }),
+          ),
         ),
       })),
     ];

@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { CommandError } from '../errors.ts';
+import { CommandError, pathRefused } from '../errors.ts';
 import type { Command } from '../shell/command.ts';
 import { revealed, Secret, sha256Of } from '../shell/secret.ts';
 import { sha256OfFile } from '../shell/file-hash.ts';
-import { sh } from '../shell/sh.ts';
-import { script } from '../templates.ts';
+import { onRootPath, script } from '../templates.ts';
 import type { ExecResult } from '../transport/transport.ts';
 import type { Exchange } from './exchange.ts';
 import type { Remote } from './remote.ts';
@@ -14,8 +13,12 @@ import type { Remote } from './remote.ts';
 /** The methods of a Remote that read and write files. */
 export type Files = Pick<Remote<'sh'>, 'read' | 'write' | 'upload' | 'download'>;
 
-/** Throws `CommandError` unless the status is 0. */
+/** The status with which templates/linux/root-path.sh refuses a path. No program that kbuild runs ends with it. */
+const REFUSED_STATUS = 117;
+
+/** Throws `CommandError` unless the status is 0; `Refused` for a path that another user than root can lead elsewhere. */
 export function succeeded(host: string, command: Command<'sh'>, result: ExecResult): string {
+  if (result.status === REFUSED_STATUS) throw pathRefused(host, result.stderr.trim());
   if (result.status !== 0) throw new CommandError(host, command.title, result);
   return result.stdout;
 }
@@ -25,7 +28,7 @@ export function files(on: Exchange): Files {
   const host = on.host.name;
   return {
     async read(path) {
-      const command = titled(sh`cat -- ${path}`, `read ${path}`);
+      const command = titled(onRootPath(script('linux/show-file.sh', { FILE: path })), `read ${path}`);
       const result = await on.ask(command, 'hidden');
       if (result.dropped !== undefined)
         throw new CommandError(host, command.title, { ...result, status: 'too big', stdout: '' });
@@ -61,6 +64,6 @@ const titled = (command: Command<'sh'>, title: string): Command<'sh'> => ({ ...c
 
 const writing = (path: string, mode: number, hash: string): Command<'sh'> =>
   titled(
-    script('linux/write-file.sh', { TARGET: path, MODE: mode.toString(8).padStart(4, '0'), SHA256: hash }),
+    onRootPath(script('linux/write-file.sh', { TARGET: path, MODE: mode.toString(8).padStart(4, '0'), SHA256: hash })),
     `write ${path}`,
   );

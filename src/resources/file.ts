@@ -1,5 +1,5 @@
 import type { Change, Step, Target, Unobserved } from '../engine/step.ts';
-import { Refused } from '../errors.ts';
+import { pathRefused, Refused } from '../errors.ts';
 import type { FileState } from '../facts/linux/files.ts';
 import { OWN_HEADER } from '../paths.ts';
 import type { On } from '../remote/remote.ts';
@@ -35,6 +35,7 @@ export const fileState = ({ facts }: Pick<Target, 'facts'>, path: string): FileS
 
 function difference(state: FileState, wanted: WantedFile, content: string | Secret): string | undefined {
   if (state.kind === 'absent') return 'found none';
+  if (state.kind === 'unsafe') return state.why;
   if (state.kind !== 'file') return 'found something that is no file';
   if (state.sha256 !== sha256Of(content)) return 'content differs';
   const mode = wanted.mode ?? defaultMode(content);
@@ -60,29 +61,50 @@ async function write(on: On, { host }: Target, wanted: WantedFile, content: stri
   await remote.write(path, content, mode);
 }
 
+/** Why kbuild does not touch what is at the path; undefined where it may write. */
+function refusal(host: string, path: string, state: FileState): Refused | undefined {
+  if (state.kind === 'unsafe') return pathRefused(host, `${path}: ${state.why}`);
+  return state.kind === 'file' || state.kind === 'absent'
+    ? undefined
+    : new Refused(host, `${path} is there and is no file`);
+}
+
+/**
+ * The difference as a preview shows it. A file that not every user of the host can read, or that is not root's, is not shown: previews
+ * go to logs and to pull requests.
+ */
+async function previewOf(on: On, { host }: Target, path: string, state: FileState, content: string | Secret) {
+  if (state.kind === 'unsafe') return `${path}\n(not shown: ${state.why})`;
+  const isOpen = state.kind !== 'file' || ((state.mode & 0o004) !== 0 && state.owner === 'root:root');
+  if (content instanceof Secret || !isOpen) return `${path}\n(secret differs)`;
+  return `${path}\n${textDiff(state.kind === 'absent' ? '' : await on(host).read(path), content)}`;
+}
+
 /** The changes of one file. They never show its content if the old or the new content is secret. */
 export function fileChanges(target: Target, wanted: WantedFile): readonly Change[] {
   const { host } = target;
   const { path, content } = wanted;
   const state = fileState(target, path);
+  const refused = refusal(host.name, path, state);
   if (content === undefined) {
     if (state.kind === 'absent') return [];
-    return [{ summary: `remove ${path}`, apply: runs(host, sh`rm -f -- ${path}`) }];
+    const removed = runs(host, sh`rm -f -- ${path}`);
+    return [
+      {
+        summary: `remove ${path}`,
+        apply: state.kind === 'unsafe' ? () => Promise.reject(refused!) : removed,
+      },
+    ];
   }
   const found = difference(state, wanted, content);
   if (found === undefined) return [];
-  const summary = `write ${path} (${found})`;
-  if (state.kind !== 'file' && state.kind !== 'absent')
-    return [{ summary, apply: () => Promise.reject(new Refused(host.name, `${path} is there and is no file`)) }];
+  const preview = (on: On) => previewOf(on, target, path, state, content);
+  const apply = refused === undefined ? (on: On) => write(on, target, wanted, content) : () => Promise.reject(refused);
   return [
     {
-      summary,
-      apply: (on) => write(on, target, wanted, content),
-      preview: async (on) => {
-        const hidden = content instanceof Secret || (state.kind === 'file' && (state.mode & 0o077) === 0);
-        if (hidden) return `${path}\n(secret differs)`;
-        return `${path}\n${textDiff(state.kind === 'absent' ? '' : await on(host).read(path), content)}`;
-      },
+      summary: `write ${path} (${found})`,
+      apply,
+      ...(state.kind === 'other' || state.kind === 'folder' ? {} : { preview }),
     },
   ];
 }

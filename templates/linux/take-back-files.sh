@@ -3,10 +3,17 @@
 # configuration; RUNTIME_BACKUP: what that was before (empty: nothing keeps it). REGISTRIES: a folder of registry files whose
 # empty folders go too; REGISTRIES_USE: `whole` if it goes itself when it is empty, `shared` if others have files there. RECORD: paths of
 # distributed files, one a line; KEPT: the folder of what was there before them. FSTAB_BACKUP: there if swap lines of /etc/fstab were
-# commented out. BACKUPS: other configurations as they were, named as the file with .kbuild-backup at the end.
+# commented out. BACKUPS: other configurations as they were, named as the file with .kbuild-backup at the end. The functions of
+# root-path.sh and mounts.sh stand before this script: a distributed file stays where another user decides where its path leads.
 if [ -e "$RECORD" ]; then
   while read -r file; do
-    if [ -e "$KEPT$file" ]; then mv -- "$KEPT$file" "$file"; else rm -f -- "$file"; fi
+    if ! root_entry "$file" make; then
+      echo "$file stays: $why"
+    elif [ -e "$KEPT$file" ]; then
+      mv -fT -- "$KEPT$file" "$real"
+    else
+      rm -f -- "$real"
+    fi
   done <"$RECORD"
 fi
 

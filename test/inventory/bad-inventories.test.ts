@@ -653,6 +653,32 @@ const VALUES: readonly Bad[] = [
       /kbuild writes this file itself/,
     ],
   ),
+  ...[
+    '/var/lib/kbuild/files',
+    '/var/lib/kbuild/replaced/etc/a',
+    '/run/kbuild/lock',
+    '/etc/kubernetes/patches/a.yaml',
+  ].map((path): [string, string, string, RegExp] => [
+    `a file of kbuild’s state: ${path}`,
+    also(`files: [{ hosts: all, path: ${path}, content: b }]`),
+    '1:29 files[0].path:',
+    /kbuild writes this file itself/,
+  ]),
+  ...[
+    '/etc/kubernetes/pki/ca.key',
+    '/etc/kubernetes/pki/etcd/peer.crt',
+    '/etc/kubernetes/pki/sa.pub',
+    '/etc/kubernetes/super-admin.conf',
+    '/etc/kubernetes/manifests/kube-apiserver.yaml',
+    '/var/lib/kubelet/config.yaml',
+    '/var/lib/kubelet/pki/kubelet.crt',
+    '/var/lib/etcd/member/snap/db',
+  ].map((path): [string, string, string, RegExp] => [
+    `a file of Kubernetes’: ${path}`,
+    also(`files: [{ hosts: all, path: ${path}, content: b }]`),
+    '1:29 files[0].path:',
+    /belongs to kubeadm, the kubelet or etcd, which write it themselves: name another path/,
+  ]),
   ['a relative path', also('files: [{ hosts: all, path: etc/a, content: b }]'), '1:29 files[0].path:', /absolute path/],
   [
     'a path upwards',

@@ -114,6 +114,14 @@ hosts:
   ]);
 });
 
+test('a file in a folder of users is a warning, one beside the files of kubeadm is none', async () => {
+  const files = ['/home/app/x', '/tmp/x', '/etc/kubernetes/audit-policy.yaml', '/etc/kubernetes/pki/oidc-ca.crt'];
+  const entries = files.map((path) => `{ hosts: all, path: ${path}, content: b }`);
+  const { warnings } = await load(`${minimal()}\nfiles: [${entries.join(', ')}]\n`);
+  const ofUsers = warnings.map(shown).filter((text) => text.includes('up refuses it if a folder on the way belongs'));
+  expect(ofUsers.map((text) => /files\[\d\]/.exec(text)?.[0])).toEqual(['files[0]', 'files[1]']);
+});
+
 test('two control planes beside an etcd of its own survive the loss of one: no warning', async () => {
   const { warnings } = await load(`name: prod
 kubernetes: { version: "1.36.3", endpoint: k8s.example.com }

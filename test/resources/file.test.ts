@@ -79,4 +79,30 @@ describe('a preview', () => {
     expect(await preview({}, secret)).toBe(`${path}\n(secret differs)`);
     expect(await preview({ [path]: fileWith('token', 0o600) })).toBe(`${path}\n(secret differs)`);
   });
+  test.each([
+    ['only root can read', fileWith('x', 0o640)],
+    ['belongs to another user', { ...fileWith('x'), owner: 'root:shadow' } as const],
+  ])('never shows a file that %s', async (_, state) =>
+    expect(await preview({ [path]: state })).toBe(`${path}\n(secret differs)`),
+  );
+});
+
+describe('a file whose path another user than root can lead elsewhere', () => {
+  const unsafe = { kind: 'unsafe', why: '/home/app belongs to app (uid 1000)' } as const;
+  const changeOf = (one = step) => one.diff(target({ files: filesWith({ [path]: unsafe }) }))[0]!;
+  test.each([
+    ['written', step],
+    ['removed', files('gone', () => [{ path, content: undefined }])],
+  ])('is not %s: the folder or link and its owner are named', async (_, one) => {
+    const { on, sent } = recordingOn();
+    await expect(changeOf(one).apply!(on)).rejects.toThrow(Refused);
+    await expect(changeOf(one).apply!(on)).rejects.toThrow(`${path}: /home/app belongs to app (uid 1000)`);
+    expect(sent).toEqual([]);
+  });
+  test('is not shown', async () => {
+    const { on, sent } = recordingOn();
+    expect(changeOf().summary).toBe(`write ${path} (/home/app belongs to app (uid 1000))`);
+    expect(await changeOf().preview!(on)).toBe(`${path}\n(not shown: /home/app belongs to app (uid 1000))`);
+    expect(sent).toEqual([]);
+  });
 });

@@ -1,5 +1,5 @@
 import { sh } from '../../shell/sh.ts';
-import { script } from '../../templates.ts';
+import { onRootPath, script } from '../../templates.ts';
 import { lines, probe } from '../../shell/probe.ts';
 import { WatchedMap } from '../watched.ts';
 
@@ -7,6 +7,8 @@ import { WatchedMap } from '../watched.ts';
 export type FileState =
   | { readonly kind: 'absent' }
   | { readonly kind: 'other' }
+  /** Another user than root decides where the path leads: a folder or a link on the way is theirs. `why` names it. */
+  | { readonly kind: 'unsafe'; readonly why: string }
   /** Its time changes when an entry comes or goes. */
   | { readonly kind: 'folder'; readonly mtimeMs: number }
   | {
@@ -31,12 +33,19 @@ export function watchedFiles(
 const plainName = (escaped: string): string =>
   escaped.replace(/\\(.)/g, (_, char: string) => ({ n: '\n', r: '\r' })[char] ?? char);
 
+const probeOf = (paths: readonly string[], trees: readonly string[]) =>
+  onRootPath(script('linux/probe-files.sh', { PATHS: paths, TREES: trees }));
+
 /** The named files: hash, mode, owner (`user:group`) and time of change (ms since the epoch); folders' files with `trees`. */
 export const files = (paths: readonly string[], trees: readonly string[]) =>
-  probe(script('linux/probe-files.sh', { PATHS: paths, TREES: trees }), (out): ReadonlyMap<string, FileState> => {
+  probe(probeOf(paths, trees), (out): ReadonlyMap<string, FileState> => {
     const found = new Map<string, FileState>();
     const stats = new Map<string, { mode: number; owner: string; mtimeMs: number }>();
+    let unsafe: string | undefined;
     for (const line of lines(out)) {
+      unsafe = /^unsafe (.*)$/.exec(line)?.[1] ?? unsafe;
+      const why = /^because (.*)$/.exec(line)?.[1];
+      if (why !== undefined && unsafe !== undefined) found.set(unsafe, { kind: 'unsafe', why });
       const [, kind, path] = /^(absent|other) (.*)$/.exec(line) ?? [];
       if (kind !== undefined) found.set(path!, { kind: kind as 'absent' | 'other' });
       const [, changed, folder] = /^folder ([\d.]+) (.*)$/.exec(line) ?? [];

@@ -1,13 +1,8 @@
-import { distributions, keyringFiles, packageManagerFiles } from '../../components/distributions/index.ts';
-import { CONTAINER_RUNTIMES, runtimeFiles } from '../../components/runtimes/index.ts';
-import { paths } from '../../paths.ts';
 import { CHECK_NAMES } from '../check-names.ts';
 import { sourceOf } from '../manifest-entry.ts';
 import { unknownCheck } from '../messages.ts';
 import { pluginManifests } from '../network-plugins/index.ts';
-import { asList, selected } from '../selector.ts';
 import { problem, repeated, type Rule } from './rule.ts';
-import { unmeant } from './selectors.ts';
 
 /** An external etcd is the user's own, and whole, or kbuild's on the hosts of role etcd; never both. */
 export const supportedSettings: Rule = ({ etcd, hosts }) => {
@@ -33,45 +28,6 @@ export const supportedSettings: Rule = ({ etcd, hosts }) => {
   return (['ca', 'cert', 'key'] as const)
     .filter((name) => !given.includes(name))
     .map((name) => problem(['etcd', name], 'is required with endpoints: the file name of a PEM'));
-};
-
-const OWN_PATHS: ReadonlySet<string> = new Set([
-  ...Object.values(paths),
-  ...packageManagerFiles,
-  ...keyringFiles,
-  ...distributions.map(({ kubeletArguments }) => kubeletArguments),
-  ...CONTAINER_RUNTIMES.flatMap((runtime) => [
-    ...runtimeFiles(runtime),
-    ...(runtime.registriesFolder.use === 'whole' ? [runtime.registriesFolder.path] : []),
-  ]),
-]);
-
-/** Every file has one content and at least one host, and no path is written twice. */
-export const files: Rule = (whole) => {
-  const { files, hosts } = whole;
-  const ways = files.map((file) => {
-    const names = asList(file.hosts).flatMap((selector) => selected(hosts, selector).map(({ name }) => name));
-    return { path: file.path, names: new Set(names) };
-  });
-  return files.flatMap((file, i) => {
-    const found = [];
-    const contents = [file.source, file.content, file.secret].filter((value) => value !== undefined);
-    if (contents.length !== 1)
-      found.push(
-        problem(
-          ['files', i],
-          `needs ${contents.length === 0 ? 'a content' : 'only one content'}: one of source, content, secret`,
-        ),
-      );
-    if (OWN_PATHS.has(file.path)) found.push(problem(['files', i, 'path'], 'kbuild writes this file itself'));
-    found.push(...unmeant(whole, ['files', i, 'hosts'], file.hosts));
-    const clash = ways
-      .slice(0, i)
-      .findIndex(({ path, names }) => path === file.path && [...names].some((name) => ways[i]!.names.has(name)));
-    if (clash !== -1)
-      found.push(problem(['files', i, 'path'], `files[${clash}] writes it on the same host; keep one of the two`));
-    return found;
-  });
 };
 
 /** Every registry is described once, and logs in with both halves of a login. */

@@ -15,7 +15,7 @@ import { overlap } from '../../topology/subnets.ts';
 import { paths } from '../../paths.ts';
 import { runs } from '../../resources/runs.ts';
 import { sh } from '../../shell/sh.ts';
-import { script, using } from '../../templates.ts';
+import { onRootPath, script, using } from '../../templates.ts';
 
 /** How the fact names a mount among the leftovers. */
 const MOUNT = 'mount ';
@@ -122,21 +122,23 @@ export const noOwnFiles: Step = {
         summary: `take back what kbuild wrote (found ${some(found)})${restored.length === 0 ? '' : `, restoring from ${restored.join(', ')}`}`,
         apply: runs(
           host,
-          using(
-            'linux/mounts.sh',
-            script('linux/take-back-files.sh', {
-              FILES: own,
-              RECORD: paths.distributed,
-              KEPT: paths.replaced,
-              // Containers of others end with a runtime that has lost its setting to keep them.
-              RUNTIME: runtime.shared === undefined ? runtime.unit : '',
-              RUNTIME_CONFIG: runtime.paths.config,
-              RUNTIME_BACKUP: runtimeBackup,
-              FSTAB_BACKUP: paths.fstabBackup,
-              BACKUPS: backups,
-              REGISTRIES: runtime.registriesFolder.path,
-              REGISTRIES_USE: runtime.registriesFolder.use,
-            }),
+          onRootPath(
+            using(
+              'linux/mounts.sh',
+              script('linux/take-back-files.sh', {
+                FILES: own,
+                RECORD: paths.distributed,
+                KEPT: paths.replaced,
+                // Containers of others end with a runtime that has lost its setting to keep them.
+                RUNTIME: runtime.shared === undefined ? runtime.unit : '',
+                RUNTIME_CONFIG: runtime.paths.config,
+                RUNTIME_BACKUP: runtimeBackup,
+                FSTAB_BACKUP: paths.fstabBackup,
+                BACKUPS: backups,
+                REGISTRIES: runtime.registriesFolder.path,
+                REGISTRIES_USE: runtime.registriesFolder.use,
+              }),
+            ),
           ),
         ),
       },
