@@ -39,10 +39,13 @@ function unproved({ inventory, facts }: HostSeen): readonly HostFinding[] {
   return Object.entries(runtimePrograms(inventory))
     .filter(([name, version]) => facts.binaries.get(name)?.version !== version)
     .flatMap(([name, version]) => programFiles(inventory, place, name, version))
-    .filter(({ proof }) => proof === 'none')
-    .map(({ url }) => ({
+    .filter(({ proof }) => typeof proof === 'string')
+    .map(({ url, proof }) => ({
       severity: 'error' as const,
-      message: `the inventory names no SHA-256 of ${url}, and its project publishes none`,
+      message:
+        proof === 'plain'
+          ? `the inventory names no SHA-256 of ${url}, and it comes over plain http`
+          : `the inventory names no SHA-256 of ${url}, and its project publishes none`,
       remedy: 'download the file, compare it with what its project says, and name its SHA-256 below downloads.sha256',
     }));
 }

@@ -28,6 +28,7 @@ import {
   virtualPort,
 } from './rules/load-balancer.ts';
 import { opensshClient } from './rules/ssh-client.ts';
+import { plainHttp } from './rules/plain-http.ts';
 import { disjointNetworks, moreSubnetsOfLinux, podSubnetSize, serviceSubnetSize } from './rules/network.ts';
 import { ownedHandlers, runtimeHandlers } from './rules/handlers.ts';
 import { ownedByKubeadm, ownedByKubelet, ownedLabels } from './rules/owned.ts';
@@ -70,6 +71,7 @@ export const rules: readonly Rule[] = [
   dnsOfKubeadm,
   supportedSettings,
   registries,
+  plainHttp,
   ignoredChecks,
   proxyIsSet,
   manifestSources,

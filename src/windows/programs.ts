@@ -1,5 +1,6 @@
 import { WINDOWS_CRI_SOCKET } from '../configuration/windows-kubeadm.ts';
 import { programVersion } from '../cluster/api-versions.ts';
+import { Refused } from '../errors.ts';
 import { hasKubelet } from '../facts/joined.ts';
 import type { VersionedProgram } from '../facts/watched.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
@@ -70,6 +71,12 @@ export async function install(
       ? ''
       : (proxy.https ?? proxy.http ?? '');
   const known = downloads.sha256[fileName(program.url)];
+  if (known === undefined && program.url.startsWith('http:'))
+    throw new Refused(
+      host.name,
+      `${program.url} comes over plain http, and the inventory does not name its SHA-256`,
+      'use https://, or name the SHA-256 below windows.downloads.sha256',
+    );
   const name = `install-${program.name}`;
   if (downloads.via === 'host') {
     const where = { Url: program.url, Sha256: known ?? '', SumUrl: program.sumUrl, Proxy: through };

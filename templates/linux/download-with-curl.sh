@@ -3,7 +3,12 @@
 # and no_proxy.
 # download TRIES ANSWER_SECONDS SECONDS URL FILE: the limits for an answer and for one try (0: none). Errors go to stderr.
 download() {
-  curl -sS -f -L --retry "$(($1 - 1))" --connect-timeout "$2" --max-time "$3" -o "$5" "$4"
+  # What begins with TLS stays with TLS, wherever it is redirected.
+  case $4 in
+    https:*) over='=https' ;;
+    *) over='=http,https' ;;
+  esac
+  curl -sS -f -L --proto "$over" --proto-redir "$over" --retry "$(($1 - 1))" --connect-timeout "$2" --max-time "$3" -o "$5" "$4"
 }
 # download_error FILE: why a download failed, from what it wrote to stderr. An HTTP status stands between blanks, as in
 # apt's messages.

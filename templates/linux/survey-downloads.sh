@@ -18,7 +18,12 @@ accept='application/vnd.oci.image.index.v1+json, application/vnd.docker.distribu
 architectures() { tr -d ' \t\r\n' <"$1" | grep -o '"architecture":"[^"]*"' | cut -d '"' -f 4 | grep -vx unknown | sort -u || :; }
 # Asks for the URL $1 with the login and the authority of $access, and keeps the answer in $2; its status becomes $status.
 ask() {
-  status=$(curl -sS -L --max-time 20 -o "$2" -w '%{http_code}' -H "Accept: $accept" \
+  # What begins with TLS stays with TLS, wherever it is redirected: there may be a login.
+  case $1 in
+    https:*) over='=https' ;;
+    *) over='=http,https' ;;
+  esac
+  status=$(curl -sS -L --proto "$over" --proto-redir "$over" --max-time 20 -o "$2" -w '%{http_code}' -H "Accept: $accept" \
     ${login:+-H "@$access.header"} ${ca:+--cacert "$ca"} "$1" 2>"$error") || status=failed
 }
 # What the image with the manifest $1 at $url is there for, if it is not there for ARCHITECTURE. The manifest of one image names its

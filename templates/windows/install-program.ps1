@@ -22,9 +22,12 @@ param(
 )
 Set-StrictMode -Version Latest
 $ErrorActionPreference = 'Stop'
-# What curl is told of every download. Without --noproxy it takes a proxy from the machine's environment.
-function Get-CurlArguments([string]$Through) {
-    $arguments = @('-fsSL', '--retry', '3', '--connect-timeout', '30', '--speed-limit', '1024', '--speed-time', '60')
+# What curl is told of every download. Without --noproxy it takes a proxy from the machine's environment. What begins with TLS stays
+# with TLS, wherever it is redirected.
+function Get-CurlArguments([string]$Through, [string]$From) {
+    $over = '=http,https'
+    if ($From.StartsWith('https:')) { $over = '=https' }
+    $arguments = @('-fsSL', '--proto', $over, '--proto-redir', $over, '--retry', '3', '--connect-timeout', '30', '--speed-limit', '1024', '--speed-time', '60')
     if ($Through -ne '') { $arguments += @('--proxy', $Through) } else { $arguments += @('--noproxy', '*') }
     # Behind a proxy the lists of revoked certificates are often out of reach. curl knows the option since 7.70.
     $said = @(Invoke-Native -Exe 'curl.exe' -Arguments @('--version')) -join ' '
@@ -57,7 +60,7 @@ $ran = @()
 $placed = $false
 try {
     $curl = @()
-    if ($Url -ne '' -or $Sha256 -eq '') { $curl = @(Get-CurlArguments $Proxy) }
+    if ($Url -ne '' -or $Sha256 -eq '') { $curl = @(Get-CurlArguments $Proxy $Url) }
     $wanted = $Sha256
     if ($wanted -eq '') {
         $sums = @(Invoke-Native -Exe 'curl.exe' -Arguments ($curl + @($SumUrl))) -join "`n"

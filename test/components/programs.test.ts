@@ -155,3 +155,19 @@ describe('a Flatcar host', () => {
     expect(flatcar.pendingReboot.parse(out, { middleMs: 0 })).toEqual(found),
   );
 });
+
+test('a program over plain http is installed only with a SHA-256 of the inventory, or a required signature', () => {
+  const url = 'http://mirror.example.com/kubelet';
+  const at = (more: object, signatures: 'auto' | 'required' = 'auto') => {
+    const kubernetes = { ...inventory.downloads.kubernetes, url, signatures };
+    return inventoryOf({ downloads: { ...inventory.downloads, kubernetes, ...more } });
+  };
+  const place = { architecture: 'amd64', folder: '/opt/bin' };
+  const proofOf = (asked: typeof inventory) => programFiles(asked, place, 'kubelet', '1.36.3')[0]!.proof;
+  expect(proofOf(at({}))).toBe('plain');
+  expect(proofOf(at({ sha256: { [url]: 'ab'.repeat(32) } }))).toEqual({ sha256: 'ab'.repeat(32) });
+  expect(proofOf(at({}, 'required'))).toEqual({ url: `${url}.sha256` });
+  expect(() => installation({ ...on('binaries'), inventory: at({}) }, request)).toThrow(
+    `w1: refused: ${url} comes over plain http, and the inventory does not name its SHA-256`,
+  );
+});

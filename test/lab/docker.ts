@@ -2,12 +2,15 @@
 import { createServer, type Server } from 'node:https';
 import { request } from 'node:http';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { buildOnDemand } from './build-all.ts';
 import { DOCKER_PATH } from './docker-recipes.ts';
 import type { LabInventory } from './inventory.ts';
 import { ensureKeys } from './keys.ts';
 import { GATEWAY, PACKAGES_URL, REGISTRY_PORT } from './network-plan.ts';
 import { makeAuthority, makeLeaf } from './openssl.ts';
+import { paths } from './paths.ts';
+import { sha256 } from './published-site.ts';
 import { inside } from './ssh.ts';
 import { VERSIONS } from './versions.ts';
 
@@ -32,14 +35,15 @@ export async function dockerRuntime(): Promise<Readonly<Record<string, unknown>>
   };
 }
 
-/** `downloads:` of an inventory with such hosts. */
-export const criDockerdDownload = {
-  criDockerd: {
-    version: VERSIONS.criDockerd,
-    url: `${PACKAGES_URL}/${DOCKER_PATH}/cri-dockerd/cri-dockerd-{version}.{arch}.tgz`,
-    checksums: '{folder}/sha256sums',
-  },
-};
+/** `downloads:` of an inventory with such hosts. The lab serves the archive without TLS, so its SHA-256 stands there. */
+export function criDockerdDownload(): object {
+  const { criDockerd: version } = VERSIONS;
+  const archive = `${DOCKER_PATH}/cri-dockerd/cri-dockerd-${version}.amd64.tgz`;
+  return {
+    criDockerd: { version, url: `${PACKAGES_URL}/${DOCKER_PATH}/cri-dockerd/cri-dockerd-{version}.{arch}.tgz` },
+    sha256: { [`${PACKAGES_URL}/${archive}`]: sha256(join(paths.www, archive)) },
+  };
+}
 
 /** The lab's images under the names of their own registries, by TLS of an authority of its own: Docker Engine knows mirrors of docker.io alone. */
 export interface NamedRegistries {
@@ -93,7 +97,7 @@ export function withDocker(
 ): Readonly<Record<string, unknown>> {
   return {
     runtime: { ...(plain['runtime'] as object), registries },
-    downloads: criDockerdDownload,
+    downloads: criDockerdDownload(),
     hosts: plain.hosts.map((host) => (hosts.includes(host.name) ? { ...host, runtime } : host)),
   };
 }

@@ -1,10 +1,10 @@
 /** What hosts without packages download, laid out as dl.k8s.io and GitHub's releases: the programs of the lab's own packages. */
-import { copyFileSync, mkdirSync, readdirSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { GATEWAY } from './network-plan.ts';
 import { paths } from './paths.ts';
-import { type PublishedSite, publishedSite, publishRelease } from './published-site.ts';
+import { type PublishedSite, publishedSite, publishRelease, sha256 } from './published-site.ts';
 import { run } from './run.ts';
 import { VERSIONS, versionOf } from './versions.ts';
 
@@ -58,6 +58,12 @@ export async function servedFrom(folder: string): Promise<PublishedPrograms> {
       runc: release('opencontainers/runc', 'runc.{arch}'),
       cniPlugins: release('containernetworking/plugins', 'cni-plugins-linux-{arch}-v{version}.tgz'),
       crictl: release('kubernetes-sigs/cri-tools', 'crictl-v{version}-linux-{arch}.tar.gz'),
+      // Without TLS the inventory must name them.
+      sha256: Object.fromEntries(
+        readdirSync(folder, { recursive: true, encoding: 'utf8' })
+          .filter((path) => statSync(join(folder, path)).isFile())
+          .map((path) => [`${site.url}/${path}`, sha256(join(folder, path))]),
+      ),
     },
   };
 }

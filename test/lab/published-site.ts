@@ -17,7 +17,8 @@ export interface PublishedSite {
   close: () => void;
 }
 
-const sha256 = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('hex');
+/** The SHA-256 of a local file. */
+export const sha256 = (file: string): string => createHash('sha256').update(readFileSync(file)).digest('hex');
 
 /** Names under which projects publish checksums beside an archive. */
 const SUMS = /\.sha256(?:sum)?$/;

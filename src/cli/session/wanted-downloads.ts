@@ -131,7 +131,7 @@ function programsWanted(
         urls: [at],
       });
       return [
-        ...(proof !== 'none' && 'url' in proof ? [beside('the checksum', proof.url)] : []),
+        ...(typeof proof !== 'string' && 'url' in proof ? [beside('the checksum', proof.url)] : []),
         ...(isVerified ? [beside('the signature', `${url}.sig`), beside('the certificate', `${url}.cert`)] : []),
       ];
     });

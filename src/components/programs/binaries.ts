@@ -31,10 +31,12 @@ interface Place {
   readonly facts: { readonly arch: string };
 }
 
-const unproved = (host: LinuxHost, url: string): Refused =>
+const unproved = (host: LinuxHost, url: string, proof: 'none' | 'plain'): Refused =>
   new Refused(
     host.name,
-    `the SHA-256 of ${url} is published nowhere, and the inventory does not name it`,
+    proof === 'plain'
+      ? `${url} comes over plain http, and the inventory does not name its SHA-256`
+      : `the SHA-256 of ${url} is published nowhere, and the inventory does not name it`,
     'download the file, compare it with what its project says, and name its SHA-256 below downloads.sha256',
   );
 
@@ -61,7 +63,7 @@ function downloadLines({ inventory, host, facts }: Place, folder: string, reques
         'use another runtime there, or packages (installFrom: distribution) on a system that has them',
       );
     return files.map(({ kind, folder: to, name: file, url, proof, signature }) => {
-      if (proof === 'none') throw unproved(host, url);
+      if (proof === 'none' || proof === 'plain') throw unproved(host, url, proof);
       const sum = 'url' in proof ? proof.url : `sha256:${proof.sha256}`;
       return [name, version, kind, to, file, url, sum, signature].join(' ');
     });

@@ -16,8 +16,11 @@ export interface ProgramPlace {
 /** One file that a host downloads. */
 export interface ProgramFile {
   readonly url: string;
-  /** The SHA-256 that the file must have, or where it is published; `none`: the inventory names neither. */
-  readonly proof: { readonly sha256: string } | { readonly url: string } | 'none';
+  /**
+   * The SHA-256 that the file must have, or where it is published. `none`: the inventory names neither. `plain`: the file comes without
+   * TLS, where a published checksum proves nothing.
+   */
+  readonly proof: { readonly sha256: string } | { readonly url: string } | 'none' | 'plain';
   /** Whether its signature is verified. `auto`: where the host has cosign. `none`: it has none, or the inventory says all that counts. */
   readonly signature: 'auto' | 'required' | 'none';
   /** `archive`: its programs are unpacked to the folder. */
@@ -44,6 +47,7 @@ const withProof = (
 ): ProgramFile => {
   const pinned = downloads.sha256[file.url];
   if (pinned !== undefined) return { ...file, proof: { sha256: pinned } };
+  if (file.url.startsWith('http:') && file.signature !== 'required') return { ...file, proof: 'plain' };
   if (checksums === undefined) return { ...file, proof: 'none' };
   const folder = file.url.slice(0, file.url.lastIndexOf('/'));
   const url = checksums.replaceAll('{url}', file.url).replaceAll('{folder}', folder);

@@ -100,4 +100,7 @@ export const downloads = z
       }),
   })
   .prefault({})
-  .meta({ description: 'Where hosts with installFrom: binaries, or with Docker Engine, download programs from.' });
+  .meta({
+    description:
+      'Where hosts with installFrom: binaries, or with Docker Engine, download programs from: over https, or with a SHA-256 of each file below sha256.',
+  });

@@ -167,7 +167,10 @@ const registry = z.strictObject({
     description:
       'Registry as it stands in image names, e.g. docker.io or registry.example.com:5000; _default for all others.',
   }),
-  mirrors: z.array(url()).default([]).meta({ description: 'Base URLs that are asked first, in this order.' }),
+  mirrors: z
+    .array(url())
+    .default([])
+    .meta({ description: 'Base URLs that are asked first, in this order. With a login: https:// only.' }),
   ca: localPath().exactOptional().meta({ description: 'PEM file with the CA of registry and mirrors.' }),
   username: line()
     .exactOptional()
