@@ -5,7 +5,7 @@ import type { Phase } from '../engine/step.ts';
 import { ChecksFailed, Refused } from '../errors.ts';
 import { findingsText } from '../report/findings.ts';
 import { checkKubeconfigPath, kubeconfigPath, writeKubeconfig } from './kubeconfig-file.ts';
-import { carryOut } from './session/carry-out.ts';
+import { carryOut, type Work } from './session/carry-out.ts';
 import { commandWithDead, refuseUnreachable } from './session/dead-hosts.ts';
 import { confirmed, firstPlan, reachedPhases, reportNothingToDo, showOnly, showPlan } from './session/run-plan.ts';
 import type { Run } from './session/run.ts';
@@ -15,13 +15,17 @@ export interface Part {
   /** Its phases. `planned`: for the plan of a change that has not begun. */
   readonly phases: (when: 'planned' | 'now') => readonly Phase[];
   readonly question: string;
-  /** What the operator should know before the question; called when the parts before are through. @throws what refuses the part */
-  readonly before?: () => string;
+  /** What the operator should know before the question; called when the parts before are through. */
+  readonly notes?: () => string;
+  /** Throws what refuses this part, on top of what refuses the command. */
+  readonly refuse?: () => void;
 }
 
 /** What a command changes, in order. */
 interface Parts {
   readonly parts: readonly Part[];
+  /** Throws what refuses the command; called for each part. */
+  readonly refuse: () => void;
   /** True if an earlier run has begun it. */
   readonly hasBegun?: boolean;
   /** Printed when all parts are through. */
@@ -66,11 +70,21 @@ function refuseSkewedClocks({ connected, inventory }: Run): void {
 }
 
 /** Plans one part by what the hosts show now, asks, and carries it out. Undefined: it is through; else the exit code. */
-async function carryOutPart(run: Run, part: Part, kubeconfig: string): Promise<number | undefined> {
-  refuseSkewedClocks(run);
-  const phases = () => reachedPhases(run, part.phases('now'));
-  const plan = await firstPlan(run, phases);
-  const notes = part.before?.() ?? '';
+async function carryOutPart(
+  run: Run,
+  part: Part,
+  { refuse, kubeconfig }: Pick<Parts, 'refuse'> & { readonly kubeconfig: string },
+): Promise<number | undefined> {
+  const work: Work = {
+    phases: () => reachedPhases(run, part.phases('now')),
+    refuse: () => {
+      refuse();
+      refuseSkewedClocks(run);
+      part.refuse?.();
+    },
+  };
+  const plan = await firstPlan(run, work);
+  const notes = part.notes?.() ?? '';
   // A run that was cut off may have ended the part without writing it.
   if (plan.changes.length === 0) {
     await writeKubeconfig(run, kubeconfig, 'always');
@@ -78,7 +92,7 @@ async function carryOutPart(run: Run, part: Part, kubeconfig: string): Promise<n
   }
   showPlan(run, plan, { restarts: restartsOf(run.inventory, plan.changes), notes });
   if (!(await confirmed(run, part.question))) return 0;
-  const { code, isDone } = await carryOut(run, { phases }, plan);
+  const { code, isDone } = await carryOut(run, work, plan);
   if (!isDone) return code;
   // The operator's copy of admin.conf must trust what the API servers show next.
   await writeKubeconfig(run, kubeconfig, 'always');
@@ -93,20 +107,22 @@ async function carryOutPart(run: Run, part: Part, kubeconfig: string): Promise<n
 export async function changeAuthorities(
   run: Run,
   flags: { readonly plan?: boolean | undefined; readonly kubeconfig?: string | undefined },
-  { parts, end, hasBegun = false }: Parts,
+  { parts, refuse, end, hasBegun = false }: Parts,
 ): Promise<number> {
-  const all = await firstPlan(run, () =>
-    reachedPhases(
-      run,
-      parts.flatMap(({ phases }) => phases(hasBegun ? 'now' : 'planned')),
-    ),
-  );
+  const all = await firstPlan(run, {
+    phases: () =>
+      reachedPhases(
+        run,
+        parts.flatMap(({ phases }) => phases(hasBegun ? 'now' : 'planned')),
+      ),
+    refuse,
+  });
   if (flags.plan === true) return showOnly(run, all);
   if (all.changes.length === 0) return reportNothingToDo(run);
   const kubeconfig = kubeconfigPath(run, flags.kubeconfig);
   await checkKubeconfigPath(kubeconfig);
   for (const part of parts) {
-    const code = await carryOutPart(run, part, kubeconfig);
+    const code = await carryOutPart(run, part, { refuse, kubeconfig });
     if (code !== undefined) return code;
   }
   run.context.err(end?.() ?? '');

@@ -37,18 +37,23 @@ export const runRenewCa = (outer: Context, flags: RenewCaOptions, operands: read
     async (run) => {
       const { inventory, connected } = run;
       const fleet = connected.observations.fleet();
-      refuseAbsentHosts(run);
-      refuseForeign(
-        run,
-        inventory.hosts.map(({ name }) => name),
-      );
       const names = meant(run, operands);
-      const refused = authorityChangeRefusals(inventory, fleet, { names, command: 'certs renew-ca' });
-      if (refused.length > 0) throw combined(refused);
+      const refuse = (): void => {
+        refuseAbsentHosts(run);
+        refuseForeign(
+          run,
+          inventory.hosts.map(({ name }) => name),
+        );
+        const now = connected.observations.fleet();
+        const refused = authorityChangeRefusals(inventory, now, { names, command: 'certs renew-ca' });
+        if (refused.length > 0) throw combined(refused);
+      };
+      refuse();
       const keep = keptBefore(run, (what) => `before ${what}`);
       const renewals = renewalsOf(fleet, names, { nowMs: run.context.nowMs(), again: flags.again });
       const isAway = fleet.cluster.state !== 'up';
       return changeAuthorities(run, flags, {
+        refuse,
         parts: [
           {
             phases: () =>

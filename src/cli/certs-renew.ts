@@ -9,7 +9,7 @@ import type { RecoverCertsOptions } from './commands/certs-recover.ts';
 import type { RenewCertsOptions } from './commands/certs-renew.ts';
 import type { Context } from './context.ts';
 import { checkKubeconfigPath, kubeconfigPath, writeKubeconfig } from './kubeconfig-file.ts';
-import { carryOut } from './session/carry-out.ts';
+import { carryOut, type Work } from './session/carry-out.ts';
 import { partOf, reportLeftOut } from './session/left-out.ts';
 import { refuseForeign } from './session/preflight.ts';
 import { confirmed, firstPlan, reportNothingToDo, showPlan } from './session/run-plan.ts';
@@ -36,9 +36,9 @@ async function renewed(
 ): Promise<number> {
   const { inventory } = run;
   const phases = () => partOf(run, all).phases;
-  const hosts = phases().flatMap((phase) => phase.hosts.map(({ name }) => name));
-  refuseForeign(run, [...new Set(hosts)]);
-  const plan = await firstPlan(run, phases);
+  const hosts = () => phases().flatMap((phase) => phase.hosts.map(({ name }) => name));
+  const work: Work = { phases, refuse: () => refuseForeign(run, [...new Set(hosts())]) };
+  const plan = await firstPlan(run, work);
   const { waiting } = partOf(run, all);
   const kubeconfig = kubeconfigPath(run, flags.kubeconfig);
   if (plan.changes.length === 0) {
@@ -50,7 +50,7 @@ async function renewed(
   await checkKubeconfigPath(kubeconfig);
   showPlan(run, plan, { restarts: restartsOf(inventory, plan.changes) });
   if (!(await confirmed(run, question))) return 0;
-  const { code, isDone } = await carryOut(run, { phases }, plan);
+  const { code, isDone } = await carryOut(run, work, plan);
   if (isDone) await writeKubeconfig(run, kubeconfig, 'always');
   return mostSerious([code, ...reportLeftOut(run, waiting)]);
 }

@@ -133,12 +133,11 @@ function partsOf(run: Run, flags: RotateCaOptions, rotating: Omit<Rotating, 'whe
   return wanted.map((part) => ({
     phases: (when) => rotateAuthorityPhases(run.inventory, { ...rotating, when }, part),
     question: questions[part],
-    before: () => {
-      if (part === 'drop') {
-        refuseAdopted(run, rotating);
-        refuseUsedTokens(run, rotating);
-      }
-      return part === 'sign' ? leftReadersText(run, rotating) : '';
+    notes: () => (part === 'sign' ? leftReadersText(run, rotating) : ''),
+    refuse: () => {
+      if (part !== 'drop') return;
+      refuseAdopted(run, rotating);
+      refuseUsedTokens(run, rotating);
     },
   }));
 }
@@ -164,7 +163,8 @@ async function tokensNow({ inventory, connected }: Run): Promise<TokenUse> {
   return parse(await connected.on(control).run(command), { middleMs });
 }
 
-async function rotate(run: Run, flags: RotateCaOptions, name: RotatedName): Promise<number> {
+/** @throws Refused where this authority may not be rotated, or its rotation not be taken back, now */
+function refuseRotation(run: Run, { rollback }: RotateCaOptions, name: RotatedName): void {
   const { inventory, connected } = run;
   const fleet = connected.observations.fleet();
   refuseAbsentHosts(run);
@@ -177,16 +177,20 @@ async function rotate(run: Run, flags: RotateCaOptions, name: RotatedName): Prom
     ...rotationRefusals(inventory, fleet, name),
   ];
   if (refused.length > 0) throw combined(refused);
-  const rotation = rotationOf(fleet, name);
-  if (flags.rollback === true) {
-    if (rotation === undefined) return reportNothingToDo(run);
-    if (isDropping(fleet, name, rotation))
-      throw new Refused(
-        inventory.name,
-        `${rotation.old.subject} is no longer trusted everywhere: there is no way back`,
-        `run \`kbuild certs rotate-ca${name === 'ca' ? '' : ` ${name}`}\` to end the rotation; if you need another one, rotate again afterwards`,
-      );
-  }
+  const rotation = rollback === true ? rotationOf(fleet, name) : undefined;
+  if (rotation === undefined || !isDropping(fleet, name, rotation)) return;
+  throw new Refused(
+    inventory.name,
+    `${rotation.old.subject} is no longer trusted everywhere: there is no way back`,
+    `run \`kbuild certs rotate-ca${name === 'ca' ? '' : ` ${name}`}\` to end the rotation; if you need another one, rotate again afterwards`,
+  );
+}
+
+async function rotate(run: Run, flags: RotateCaOptions, name: RotatedName): Promise<number> {
+  const refuse = (): void => refuseRotation(run, flags, name);
+  refuse();
+  const rotation = rotationOf(run.connected.observations.fleet(), name);
+  if (flags.rollback === true && rotation === undefined) return reportNothingToDo(run);
   const ended = rotation === undefined && flags.again !== true ? justRotated(run, name) : undefined;
   if (ended !== undefined) {
     run.context.err(`${ended} is from a rotation of ${name} that has ended; --again begins another\n`);
@@ -197,6 +201,7 @@ async function rotate(run: Run, flags: RotateCaOptions, name: RotatedName): Prom
     tokensBefore: name === 'sa' && rotation === undefined ? await tokensNow(run) : undefined,
   };
   return changeAuthorities(run, flags, {
+    refuse,
     parts: partsOf(run, flags, rotating),
     hasBegun: rotation !== undefined,
     end: () => endText(run, flags, name),

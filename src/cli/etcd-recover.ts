@@ -19,6 +19,8 @@ import { withRun } from './session/with-run.ts';
 interface Recovery {
   readonly restore: Restore;
   readonly survivor: LinuxHost;
+  /** @throws Refused when it must not be recovered, or nothing is lost */
+  readonly refuse: () => Promise<void>;
 }
 
 /** @throws Refused unless exactly one member is left: two have different data, and may have quorum together */
@@ -52,17 +54,23 @@ async function recoveryOf(run: Run): Promise<Recovery> {
   const { inventory } = run;
   requireOurs(run);
   const about = restoredHosts(run);
-  refuseForeign(
-    run,
-    restoreHosts(about).map(({ name }) => name),
-  );
-  const { hasBegun, ...id } = recoveryId(run, about);
-  if (!hasBegun) refuseWithQuorum(run);
+  const refuse = async (): Promise<void> => {
+    refuseForeign(
+      run,
+      restoreHosts(about).map(({ name }) => name),
+    );
+    const { hasBegun } = recoveryId(run, about);
+    if (!hasBegun) refuseWithQuorum(run);
+    const { name } = onlyMember(run, about.members);
+    const lost = await refuseOtherMembers(run, about, []);
+    if (lost.length === 0 && !hasBegun)
+      throw new Refused(name, 'its etcd has no other member, so no quorum is lost', 'see `kbuild status`');
+  };
+  await refuse();
+  const { id, hasEnded } = recoveryId(run, about);
   const survivor = onlyMember(run, about.members);
-  const lost = await refuseOtherMembers(run, about, []);
-  if (lost.length === 0 && !hasBegun)
-    throw new Refused(survivor.name, 'its etcd has no other member, so no quorum is lost', 'see `kbuild status`');
-  return { restore: { inventory, ...about, snapshot: undefined, ...id }, survivor };
+  const ended = hasEnded === undefined ? {} : { hasEnded };
+  return { restore: { inventory, ...about, snapshot: undefined, id, ...ended }, survivor, refuse };
 }
 
 /** What the operator must know before the answer, and the question. */
@@ -97,8 +105,12 @@ function report({ connected, context, flags, inventory }: Run, { restore, surviv
 export const runRecoverEtcd = (outer: Context, flags: RecoverEtcdOptions): Promise<number> =>
   withRun(outer, flags, { command: 'etcd recover', json: 'events', acceptsUnknownDead: true }, async (run) => {
     const recovery = await recoveryOf(run);
-    const work: Work = { phases: () => reachedPhases(run, restorePhases(recovery.restore)), replacesData: true };
-    const plan = await firstPlan(run, work.phases);
+    const work: Work = {
+      phases: () => reachedPhases(run, restorePhases(recovery.restore)),
+      refuse: recovery.refuse,
+      replacesData: true,
+    };
+    const plan = await firstPlan(run, work);
     const [notes, question] = wordsOf(run, recovery);
     showPlan(run, plan, { notes });
     if (!(await confirmed(run, question))) return 0;

@@ -8,7 +8,7 @@ import { endpointHost } from '../topology/api-server.ts';
 import type { MoveEndpointOptions } from './commands/move-endpoint.ts';
 import type { Context } from './context.ts';
 import { checkKubeconfigPath, kubeconfigPath, writeKubeconfig } from './kubeconfig-file.ts';
-import { carryOut } from './session/carry-out.ts';
+import { carryOut, type Work } from './session/carry-out.ts';
 import { refuseUnreachable } from './session/dead-hosts.ts';
 import { refuseForeign } from './session/preflight.ts';
 import { confirmed, firstPlan, reachedPhases, reportNothingToDo, showOnly, showPlan } from './session/run-plan.ts';
@@ -50,11 +50,13 @@ function endText(old: string, { endpoint }: Run['inventory']): string {
 
 async function move(run: Run, flags: MoveEndpointOptions): Promise<number> {
   const { inventory, connected } = run;
-  refuse(run);
   const { cluster } = connected.observations.fleet();
   const old = cluster.state === 'up' && isMoving(inventory, cluster) ? liveEndpoint(cluster) : '';
-  const phases = () => reachedPhases(run, moveEndpointPhases(inventory, connected.observations.fleet()));
-  const plan = await firstPlan(run, phases);
+  const work: Work = {
+    phases: () => reachedPhases(run, moveEndpointPhases(inventory, connected.observations.fleet())),
+    refuse: () => refuse(run),
+  };
+  const plan = await firstPlan(run, work);
   if (flags.plan === true) return showOnly(run, plan);
   const kubeconfig = kubeconfigPath(run, flags.kubeconfig);
   await checkKubeconfigPath(kubeconfig);
@@ -65,7 +67,7 @@ async function move(run: Run, flags: MoveEndpointOptions): Promise<number> {
   }
   showPlan(run, plan, { restarts: restartsOf(inventory, plan.changes) });
   if (!(await confirmed(run, `Lead ${inventory.name} to ${inventory.endpoint}?`))) return 0;
-  const { code, isDone } = await carryOut(run, { phases }, plan);
+  const { code, isDone } = await carryOut(run, work, plan);
   if (!isDone) return code;
   await writeKubeconfig(run, kubeconfig, 'always');
   run.context.err(endText(old, inventory));

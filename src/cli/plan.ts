@@ -84,7 +84,7 @@ export const runPlan = (outer: Context, flags: PlanOptions): Promise<number> =>
     }
     await refuseWithoutApi(run);
     const part = () => partOf(run, up(run.inventory));
-    const { phases, changes: planned } = await firstPlan(run, () => part().phases);
+    const { phases, changes: planned } = await firstPlan(run, { phases: () => part().phases, refuse: () => undefined });
     const { waiting } = part();
     run.note(planNote(run.inventory, { phases, changes: planned }));
     const changes = changesIn(planned);

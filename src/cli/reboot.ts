@@ -7,10 +7,10 @@ import { linuxHosts, linuxWorkers } from '../topology/select.ts';
 import type { RebootOptions } from './commands/reboot.ts';
 import type { Context } from './context.ts';
 import { awayAtOnce, rollingDrain } from './rolling-drain.ts';
-import { carryOut } from './session/carry-out.ts';
+import { carryOut, type Work } from './session/carry-out.ts';
 import { refuseWithoutApi } from './session/dead-hosts.ts';
 import { partOf, reportLeftOut } from './session/left-out.ts';
-import { findings, leaveOutRefused, refuseForeign, refuseObstacles } from './session/preflight.ts';
+import { findings, leaveOutRefused, refuseAsUp, refuseForeign, refuseObstacles } from './session/preflight.ts';
 import { confirmed, firstPlan, reportNothingToDo, showOnly, showPlan } from './session/run-plan.ts';
 import type { Run } from './session/run.ts';
 import { withRun } from './session/with-run.ts';
@@ -60,12 +60,19 @@ export const runReboot = (outer: Context, flags: RebootOptions, operands: readon
       refuseObstacles(run, findings(run));
       await refuseWithoutApi(run);
       const hosts = hostsOf(run, operands);
-      refuseForeign(
-        run,
-        hosts.map(({ name }) => name),
-      );
       const part = () => phasesOf(run, flags, hosts);
-      const plan = await firstPlan(run, () => part().phases);
+      const work: Work = {
+        phases: () => part().phases,
+        refuse: () => {
+          refuseAsUp(run);
+          refuseForeign(
+            run,
+            hosts.map(({ name }) => name),
+          );
+        },
+        workersAtOnce: awayAtOnce(inventory, linuxWorkers(inventory), flags),
+      };
+      const plan = await firstPlan(run, work);
       const { waiting } = part();
       if (flags.plan === true) return showOnly(run, plan);
       if (plan.changes.length === 0) {
@@ -74,10 +81,6 @@ export const runReboot = (outer: Context, flags: RebootOptions, operands: readon
       }
       showPlan(run, plan, { restarts: restartsOf(inventory, plan.changes) });
       if (!(await confirmed(run, 'Carry out these reboots?'))) return 0;
-      const work = {
-        phases: () => part().phases,
-        workersAtOnce: awayAtOnce(inventory, linuxWorkers(inventory), flags),
-      };
       const { code } = await carryOut(run, work, plan);
       return mostSerious([code, ...reportLeftOut(run, waiting)]);
     },

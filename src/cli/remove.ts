@@ -9,7 +9,7 @@ import type { Drain } from '../resources/drain.ts';
 import type { RemoveOptions } from './commands/remove.ts';
 import type { Context } from './context.ts';
 import type { Flags } from './options.ts';
-import { carryOut } from './session/carry-out.ts';
+import { carryOut, type Work } from './session/carry-out.ts';
 import { commandWithDead, refuseUnreachable } from './session/dead-hosts.ts';
 import { refuseForeign } from './session/preflight.ts';
 import { confirmed, firstPlan, reachedPhases, reportNothingToDo, showPlan } from './session/run-plan.ts';
@@ -48,17 +48,19 @@ function notes({ inventory, connected }: Run, leaving: readonly Leaving[]): stri
   ].join('');
 }
 
-/** The hosts and nodes that leave the cluster. @throws Refused when one must stay, or is not the inventory's */
-async function removedHosts(run: Run, operands: readonly string[]): Promise<readonly Leaving[]> {
-  const { connected, inventory } = run;
+/** The hosts and nodes that leave the cluster. @throws Refused where quorum is lost; like `leavingOf` */
+async function removedHosts({ connected, inventory }: Run, operands: readonly string[]): Promise<readonly Leaving[]> {
   const fleet = connected.observations.fleet();
   const lost = await quorumIsLost(connected.on, inventory, fleet, operands);
   if (lost !== undefined) throw lost;
-  const leaving = leavingOf(inventory, fleet, operands);
+  return leavingOf(inventory, fleet, operands);
+}
+
+/** @throws Refused when one of them must stay, or is not the inventory's */
+function refuseRemoval(run: Run, operands: readonly string[], leaving: readonly Leaving[]): void {
   refuseForeign(run, operands);
-  const refused = removalRefusals(inventory, fleet, leaving);
+  const refused = removalRefusals(run.inventory, run.connected.observations.fleet(), leaving);
   if (refused.length > 0) throw combined(refused);
-  return leaving;
 }
 
 /** `kbuild remove HOST…`: takes hosts out of the live cluster, their etcd members included. */
@@ -74,11 +76,14 @@ export const runRemove = (outer: Context, flags: RemoveOptions, operands: readon
     // Computed once: after its first changes, a leaving host no longer appears as a member.
     const leaving = await removedHosts(run, operands);
     const steps = { leaving, drain: drainOf(inventory, flags), before: snapshotBefore(run) };
-    const phases = () => reachedPhases(run, remove(inventory, steps));
-    const plan = await firstPlan(run, phases);
+    const work: Work = {
+      phases: () => reachedPhases(run, remove(inventory, steps)),
+      refuse: () => refuseRemoval(run, operands, leaving),
+    };
+    const plan = await firstPlan(run, work);
     if (plan.changes.length === 0) return reportNothingToDo(run);
     showPlan(run, plan, { notes: notes(run, leaving) });
     if (!(await confirmed(run, 'Carry out this plan?'))) return 0;
-    const { code } = await carryOut(run, { phases }, plan);
+    const { code } = await carryOut(run, work, plan);
     return code;
   });

@@ -11,7 +11,7 @@ import type { ResetOptions } from './commands/reset.ts';
 import type { Context } from './context.ts';
 import { forgetCluster } from './kubeconfig-file.ts';
 import { drainOf } from './remove.ts';
-import { carryOut } from './session/carry-out.ts';
+import { carryOut, type Work } from './session/carry-out.ts';
 import { commandWithDead, refuseUnreachable } from './session/dead-hosts.ts';
 import { firstPlan, reachedPhases, reportNothingToDo, showPlan } from './session/run-plan.ts';
 import type { Run } from './session/run.ts';
@@ -102,18 +102,21 @@ export const runReset = (outer: Context, flags: ResetOptions): Promise<number> =
     // Computed once: after its first changes, a leaving host no longer appears as a member.
     const leaving = leavingHosts(run);
     const except = new Set(leaving.map(({ name }) => name));
-    const phases = () =>
-      reachedPhases(run, [
-        ...remove(inventory, { leaving, drain: drainOf(inventory, flags), before: snapshotBefore(run) }),
-        ...reset(inventory, { hosts: run.flags.hosts, except }),
-      ]);
-    refuseReset(run, typed);
-    const plan = await firstPlan(run, phases);
+    const work: Work = {
+      phases: () =>
+        reachedPhases(run, [
+          ...remove(inventory, { leaving, drain: drainOf(inventory, flags), before: snapshotBefore(run) }),
+          ...reset(inventory, { hosts: run.flags.hosts, except }),
+        ]),
+      refuse: () => refuseReset(run, typed),
+      typedHosts: new Set(typed),
+      mayGrow: true,
+    };
+    const plan = await firstPlan(run, work);
     if (plan.changes.length === 0) return reportNothingToDo(run);
     showPlan(run, plan);
     await confirmNames(run, names, flags.yesDestroy?.split(','));
-    refuseReset(run, typed);
-    const { code, isDone } = await carryOut(run, { phases, typedHosts: new Set(typed), mayGrow: true }, plan);
+    const { code, isDone } = await carryOut(run, work, plan);
     if (isDone && isWhole) await forgetCluster(run, cluster);
     return code;
   });

@@ -12,7 +12,7 @@ import { restoreBackupPhases } from '../phases/restore-backup.ts';
 import { controlPlanes } from '../topology/select.ts';
 import type { RestoreOptions } from './commands/restore.ts';
 import type { Context } from './context.ts';
-import { hasServed, nameOf, refuseToBegin } from './restore-begin.ts';
+import { hasServed, nameOf, refuseRestore, refuseToBegin } from './restore-begin.ts';
 import { carryOut, type Work } from './session/carry-out.ts';
 import { withOpenedBackup, type OpenedBackup } from './session/opened-backup.ts';
 import { confirmed, firstPlan, reachedPhases, showPlan } from './session/run-plan.ts';
@@ -68,10 +68,11 @@ async function restoreFirst(
       served
         ? restoreBackupPhases(inventory, from, manifest, snapshotBefore(run), dataKept(run)).slice(-1)
         : reachedPhases(run, restoreBackupPhases(inventory, from, manifest, snapshotBefore(run), dataKept(run))),
+    refuse: () => refuseRestore(run, manifest, served ? 'served' : 'not served'),
     replacesData: true,
     mayGrow: true,
   };
-  const plan = await firstPlan(run, work.phases);
+  const plan = await firstPlan(run, work);
   if (plan.changes.length === 0) return { code: 0, isDone: true };
   const cut = begun === undefined ? '' : 'An earlier restore was cut off here: what it left is undone first.\n';
   showPlan(run, plan, { notes: workers === undefined ? '' : `${notesOf(run, manifest, workers)}${cut}` });

@@ -78,6 +78,27 @@ export async function hasServed(run: Run, manifest: Manifest): Promise<boolean> 
   );
 }
 
+/** @throws Refused where the backup must not become the cluster, by what the hosts show; `was`: what an earlier observation showed */
+export async function refuseRestore(run: Run, manifest: Manifest, was: 'served' | 'not served'): Promise<void> {
+  const { connected, inventory } = run;
+  const serves = await hasServed(run, manifest);
+  if (was === 'served') return;
+  if (serves)
+    throw new Refused(
+      inventory.name,
+      'another run has brought it back from this backup meanwhile',
+      'run the same command again: it goes on from there',
+    );
+  const fleet = connected.observations.fleet();
+  const split = splitBrainRefusals(inventory, fleet);
+  if (split.length > 0) throw combined(split);
+  refuseForeign(
+    run,
+    fleet.hosts.map(({ host }) => host.name),
+  );
+  await refuseLiving(run, manifest);
+}
+
 /**
  * How the workers stand to the backup, if the restore may begin. Leaves the workers out of the run. @throws Refused, ChecksFailed
  * or the errors of hosts that do not answer: why it may not begin
@@ -99,14 +120,7 @@ export async function refuseToBegin(run: Run, manifest: Manifest): Promise<Worke
       .filter(({ role }) => role === 'worker')
       .map((host) => ({ host, error: new Refused(host.name, 'it waits until the API answers') })),
   );
-  const fleet = connected.observations.fleet();
-  const split = splitBrainRefusals(inventory, fleet);
-  if (split.length > 0) throw combined(split);
-  refuseForeign(
-    run,
-    fleet.hosts.map(({ host }) => host.name),
-  );
-  await refuseLiving(run, manifest);
+  await refuseRestore(run, manifest, 'not served');
   const found = findings(run).filter(({ check }) => check !== 'reachable');
   const bad = found.filter(stops);
   if (bad.length > 0)

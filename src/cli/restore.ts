@@ -54,18 +54,30 @@ function reportRestored({ connected, context, flags, inventory }: Run, restore: 
   );
 }
 
+/** A restore, and what refuses it. */
+interface Restoring {
+  readonly restore: Restore & { readonly snapshot: string };
+  /** @throws Refused when it must not be restored here */
+  readonly refuse: () => Promise<void>;
+}
+
 /** The restore that the operator wants. @throws UsageError without a snapshot; Refused when it must not be restored here */
-async function restoreOf(run: Run, file: string | undefined): Promise<Restore> {
+async function restoreOf(run: Run, file: string | undefined): Promise<Restoring> {
   const { context, inventory } = run;
   requireOurs(run);
   const snapshot = resolve(context.cwd, file ?? '');
   if (file === undefined || !existsSync(snapshot)) throw new UsageError(`there is no snapshot ${snapshot}`);
   const about = restoredHosts(run);
-  const names = restoreHosts(about).map(({ name }) => name);
-  refuseForeign(run, names);
-  await refuseOtherSnapshot(run, about.controls, snapshot);
-  await refuseOtherMembers(run, about, [file]);
-  return { inventory, ...about, snapshot, ...(await restoreId(run, about, snapshot)) };
+  const refuse = async (): Promise<void> => {
+    refuseForeign(
+      run,
+      restoreHosts(about).map(({ name }) => name),
+    );
+    await refuseOtherSnapshot(run, about.controls, snapshot);
+    await refuseOtherMembers(run, about, [file]);
+  };
+  await refuse();
+  return { restore: { inventory, ...about, snapshot, ...(await restoreId(run, about, snapshot)) }, refuse };
 }
 
 /** The same for a file of `kbuild backup`: its snapshot lies unencrypted in the state folder meanwhile. */
@@ -82,14 +94,15 @@ export async function runRestore(
 /** `kbuild etcd snapshot restore FILE`: the whole control plane goes back to what the snapshot holds. */
 const restoreSnapshot = (outer: Context, flags: RestoreSnapshotOptions, file: string | undefined): Promise<number> =>
   withRun(outer, flags, { command: 'etcd snapshot restore', json: 'events', acceptsUnknownDead: true }, async (run) => {
-    const restore = await restoreOf(run, file);
+    const { restore, refuse } = await restoreOf(run, file);
     const { inventory, snapshot } = restore;
     const work: Work = {
       phases: () => reachedPhases(run, restorePhases(restore)),
+      refuse,
       replacesData: true,
       afterFailure: () => takeBackPrepared(run, restore),
     };
-    const plan = await firstPlan(run, work.phases);
+    const plan = await firstPlan(run, work);
     const names = restoreHosts(restore)
       .map(({ name }) => name)
       .join(', ');

@@ -5,10 +5,10 @@ import { up } from '../phases/up.ts';
 import type { UpOptions } from './commands/up.ts';
 import type { Context } from './context.ts';
 import { checkKubeconfigPath, kubeconfigPath, writeKubeconfig } from './kubeconfig-file.ts';
-import { carryOut } from './session/carry-out.ts';
+import { carryOut, type Work } from './session/carry-out.ts';
 import { refuseWithoutApi } from './session/dead-hosts.ts';
 import { partOf, reportLeftOut } from './session/left-out.ts';
-import { findings, leaveOutRefused, refuseObstacles, surveyFirstChanged } from './session/preflight.ts';
+import { findings, leaveOutRefused, refuseAsUp, refuseObstacles, surveyFirstChanged } from './session/preflight.ts';
 import { confirmed, firstPlan, reportNothingToDo, showPlan } from './session/run-plan.ts';
 import { dataKept, snapshotBefore } from './session/snapshots.ts';
 import { withRun } from './session/with-run.ts';
@@ -21,7 +21,8 @@ export const runUp = (outer: Context, flags: UpOptions): Promise<number> =>
     refuseObstacles(run, findings(run));
     await refuseWithoutApi(run);
     const part = () => partOf(run, up(inventory, snapshotBefore(run), dataKept(run)));
-    const plan = await firstPlan(run, () => part().phases);
+    const work: Work = { phases: () => part().phases, refuse: () => refuseAsUp(run), movesRuntimes: true };
+    const plan = await firstPlan(run, work);
     const { waiting } = part();
     const kubeconfig = kubeconfigPath(run, flags.kubeconfig);
     if (plan.changes.length === 0) {
@@ -34,7 +35,7 @@ export const runUp = (outer: Context, flags: UpOptions): Promise<number> =>
     showPlan(run, plan, { restarts: restartsOf(inventory, plan.changes) });
     // A plan that only waits for hosts needs no confirmation.
     if (changesIn(plan.changes).length > 0 && !(await confirmed(run, 'Carry out this plan?'))) return 0;
-    const { code, isDone } = await carryOut(run, { phases: () => part().phases, movesRuntimes: true }, plan);
+    const { code, isDone } = await carryOut(run, work, plan);
     if (isDone) await writeKubeconfig(run, kubeconfig, 'always');
     return mostSerious([code, ...reportLeftOut(run, waiting)]);
   });

@@ -23,11 +23,19 @@ import type { Context } from './context.ts';
 import { checkKubeconfigPath, kubeconfigPath, writeKubeconfig } from './kubeconfig-file.ts';
 import { awayAtOnce, rollingDrain } from './rolling-drain.ts';
 import { waitForApi } from './session/api-answers.ts';
-import { carryOut, type Outcome } from './session/carry-out.ts';
+import { carryOut, type Outcome, type Work } from './session/carry-out.ts';
 import { refuseWithoutApi } from './session/dead-hosts.ts';
 import { partOf, reportLeftOut } from './session/left-out.ts';
-import { findings, leaveOutRefused, refuseObstacles } from './session/preflight.ts';
-import { asked, confirmed, firstPlan, reportNothingToDo, showPlan, type RunPlan } from './session/run-plan.ts';
+import { findings, leaveOutRefused, refuseAsUp, refuseObstacles } from './session/preflight.ts';
+import {
+  asked,
+  confirmed,
+  firstPlan,
+  reportNothingToDo,
+  showPlan,
+  type Plannable,
+  type RunPlan,
+} from './session/run-plan.ts';
 import type { Run } from './session/run.ts';
 import { keptBefore } from './session/snapshots.ts';
 import { withRun } from './session/with-run.ts';
@@ -49,12 +57,12 @@ async function hopsOfRun({ inventory, connected }: Run): Promise<readonly Hop[]>
 
 /** What was cut off between two renames of kubeadm comes first: without it the API may be down. */
 async function repaired(run: Run): Promise<number> {
-  const phases = () => partOf(run, repairPhases(run.inventory)).phases;
-  const plan = await firstPlan(run, phases);
+  const work: Work = { phases: () => partOf(run, repairPhases(run.inventory)).phases, refuse: () => refuseAsUp(run) };
+  const plan = await firstPlan(run, work);
   if (changesIn(plan.changes).length === 0) return 0;
   showPlan(run, plan);
   if (!(await confirmed(run, 'Put these back first?'))) return 0;
-  const { code } = await carryOut(run, { phases }, plan);
+  const { code } = await carryOut(run, work, plan);
   if (code === 0) await run.connected.observeAgain();
   return code;
 }
@@ -119,6 +127,19 @@ function refuseWorkersFirst({ inventory, connected }: Run, { changes }: RunPlan)
   );
 }
 
+/** @throws Refused where this cluster may not be upgraded by these hops now */
+function refuseUpgrade(run: Run, flags: UpgradeOptions, hops: readonly Hop[]): void {
+  refuseAsUp(run);
+  const fleet = run.connected.observations.fleet();
+  const refused = upgradeRefusals(
+    run.inventory,
+    fleet,
+    hops.map(({ version }) => version),
+    chosenBy(run, flags),
+  );
+  if (refused.length > 0) throw combined(refused);
+}
+
 /** True for the phases that come after the first worker: the first Linux one, or the first Windows one where no Linux worker is due. */
 function isAfterCanary({ changes }: RunPlan): (phase: Pick<Phase, 'name'>) => boolean {
   const canary = changes.find(({ phase }) => phase !== 'old-workers' && isOfWorkers({ name: phase }))?.phase;
@@ -128,23 +149,19 @@ function isAfterCanary({ changes }: RunPlan): (phase: Pick<Phase, 'name'>) => bo
 }
 
 /** Carries the plan out. With --pause-after-canary, the operator is asked when the first worker is through; no lock is held then. */
-async function carriedOut(
-  run: Run,
-  flags: UpgradeOptions,
-  phases: () => readonly Phase[],
-  plan: RunPlan,
-): Promise<Outcome> {
+async function carriedOut(run: Run, flags: UpgradeOptions, all: Plannable, plan: RunPlan): Promise<Outcome> {
   const isAfter = isAfterCanary(plan);
   const rest = plan.changes.filter(({ phase }) => isOfWorkers({ name: phase }) && isAfter({ name: phase }));
   // One of them at a time: Linux workers are through before the first Windows worker.
   const workersAtOnce = Math.max(
     ...[linuxWorkers, windowsHosts].map((of) => awayAtOnce(run.inventory, of(run.inventory), flags)),
   );
-  if (flags.pauseAfterCanary !== true || rest.length === 0) return carryOut(run, { phases, workersAtOnce }, plan);
+  const work: Work = { ...all, workersAtOnce };
+  if (flags.pauseAfterCanary !== true || rest.length === 0) return carryOut(run, work, plan);
   const isFirst = (phase: Phase): boolean => !isAfter(phase);
   const first = await carryOut(
     run,
-    { phases: () => phases().filter(isFirst), workersAtOnce },
+    { ...work, phases: () => work.phases().filter(isFirst) },
     {
       phases: plan.phases.filter(isFirst),
       changes: plan.changes.filter(({ phase }) => !isAfter({ name: phase })),
@@ -156,7 +173,7 @@ async function carriedOut(
     return { code: 0, isDone: false };
   }
   await run.connected.observeAgain();
-  return carryOut(run, { phases, workersAtOnce }, await firstPlan(run, phases));
+  return carryOut(run, work, await firstPlan(run, work));
 }
 
 /** `kbuild upgrade`: makes every component the version of the inventory. */
@@ -186,19 +203,15 @@ export const runUpgrade = (outer: Context, flags: UpgradeOptions): Promise<numbe
       await refuseWithoutApi(run);
       await waitForApi(run);
       const hops = await hopsOfRun(run);
-      const refused = upgradeRefusals(
-        inventory,
-        connected.observations.fleet(),
-        hops.map(({ version }) => version),
-        chosenBy(run, flags),
-      );
-      if (refused.length > 0) throw combined(refused);
       const way = { hops, keep: keptBefore(run) };
       const part = () => phasesOf(run, flags, way);
-      const phases = () => part().phases;
-      const plan = await firstPlan(run, phases);
+      const work: Plannable = {
+        phases: () => part().phases,
+        refuse: () => refuseUpgrade(run, flags, hops),
+        refusePlan: (planned) => refuseWorkersFirst(run, planned),
+      };
+      const plan = await firstPlan(run, work);
       const { waiting } = part();
-      refuseWorkersFirst(run, plan);
       if (flags.plan === true) return showOnly(run, hops, plan);
       const kubeconfig = kubeconfigPath(run, flags.kubeconfig);
       if (plan.changes.length === 0) {
@@ -211,7 +224,7 @@ export const runUpgrade = (outer: Context, flags: UpgradeOptions): Promise<numbe
         notes: `${hopsText(hops)}${laterAddons(run, flags, hops)}${(await viewOf(run, plan, 'before an upgrade')).text}`,
       });
       if (changesIn(plan.changes).length > 0 && !(await confirmed(run, 'Carry out this upgrade?'))) return 0;
-      const { code, isDone } = await carriedOut(run, flags, phases, plan);
+      const { code, isDone } = await carriedOut(run, flags, work, plan);
       if (isDone) {
         await writeKubeconfig(run, kubeconfig, 'always');
         run.context.err(laterAddons(run, flags, hops));

@@ -14,7 +14,7 @@ const isUntold = (error: unknown): boolean =>
  */
 export function asTold<T>(
   { connected, context, signal }: Pick<Run, 'connected' | 'context' | 'signal'>,
-  read: () => T,
+  read: () => T | Promise<T>,
   isCurrent = true,
 ): Promise<T> {
   let mustObserve = !isCurrent;

@@ -4,14 +4,14 @@ import { changeId, changesIn } from '../../engine/plan.ts';
 import { restartsOf } from '../../engine/restarts.ts';
 import { isObservationCurrent } from '../../engine/observation-current.ts';
 import type { Phase } from '../../engine/step.ts';
-import { exitCodeOf, mostSerious, worstExitCode } from '../../errors.ts';
+import { exitCodeOf, FactError, mostSerious, worstExitCode } from '../../errors.ts';
 import { planText } from '../../report/plan.ts';
 import { planNote } from '../../report/record/notes.ts';
 import { DEFAULT_CONCURRENCY } from '../options.ts';
 import { asTold } from './as-told.ts';
 import { reportFailures } from './failure-reports.ts';
 import { withLocks } from './locks.ts';
-import { confirmed, planOf, type RunPlan } from './run-plan.ts';
+import { confirmed, planNow, type Plannable, type RunPlan } from './run-plan.ts';
 import { refuseForeign } from './preflight.ts';
 import { runHooks, runHooksAfter } from '../../resources/hooks.ts';
 import type { Host } from '../../model/inventory.ts';
@@ -21,9 +21,7 @@ import { GO_ON } from './run-stop.ts';
 const REFUSED = 7;
 
 /** What a command does with the hosts that it has locked. */
-export interface Work {
-  /** Its phases on reached hosts, from the last observation. Called again when the run holds the locks. */
-  readonly phases: () => readonly Phase[];
+export interface Work extends Plannable {
   /** The phases bring joined hosts to the runtime that the inventory names. */
   readonly movesRuntimes?: true;
   /** Hosts that it may change though they are foreign: the operator typed their names. */
@@ -59,21 +57,26 @@ function refuseForeignHosts(run: Run, phases: readonly Phase[], { typedHosts, mo
 
 /**
  * What is due by what the hosts show under the locks. What a host or the API does not tell is observed again: the agreed plan knew
- * it a moment ago. @throws FactError if it is still unknown after `UNTOLD_MS`; Refused for a host that became foreign
+ * it a moment ago. @throws FactError if it is still unknown after `UNTOLD_MS`; Refused for a host that became foreign, and
+ * for what the command refuses by now
  */
 function dueUnderLock(run: Run, work: Work, lock: Lock): Promise<RunPlan> {
   const { connected, context } = run;
+  // A restore goes on without the API.
+  const wasUp = work.replacesData !== true && connected.observations.fleet().cluster.state === 'up';
   const isCurrent = isObservationCurrent(
     connected.observations.fleet(),
     lock,
     context.nowMs() - connected.observedAtMs,
   );
-  const read = (): RunPlan => {
-    const phases = work.phases();
-    refuseForeignHosts(run, phases, work);
-    return planOf(run, phases);
+  const refuse = async (): Promise<void> => {
+    const { cluster } = connected.observations.fleet();
+    // A busy API is not one that is down, which commands refuse.
+    if (wasUp && cluster.state === 'down') throw new FactError('cluster', 'its state', cluster.reason);
+    await work.refuse();
+    refuseForeignHosts(run, work.phases(), work);
   };
-  return asTold(run, read, isCurrent);
+  return asTold(run, () => planNow(run, { ...work, refuse }), isCurrent);
 }
 
 /** The plan under the locks; undefined if it grew and the operator declines. */
@@ -171,8 +174,8 @@ const carriedOut = (run: Run, work: Work, agreed: RunPlan): Promise<Outcome> =>
   });
 
 /**
- * Carries out a confirmed plan under the locks. @throws Refused while another run holds a lock, and for a host that turned
- * out to be foreign; the reason why the run was stopped from outside.
+ * Carries out a confirmed plan under the locks. @throws Refused while another run holds a lock, for a host that turned out to be foreign, and
+ * for what the command refuses under the locks; the reason why the run was stopped from outside.
  * The hooks `afterRun` follow, whatever happened.
  */
 export async function carryOut(run: Run, work: Work, agreed: RunPlan): Promise<Outcome> {

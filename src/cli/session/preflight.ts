@@ -38,6 +38,12 @@ export function refuseForeign(
   if (refused.length > 0) throw combined(refused);
 }
 
+/** @throws Refused where `up` may not change this cluster, by the last observation: the same for commands that do a part of what it does */
+export function refuseAsUp({ connected, inventory, flags }: Pick<Run, 'connected' | 'inventory' | 'flags'>): void {
+  const refused = refusals(inventory, connected.observations.fleet(), flags.hosts);
+  if (refused.length > 0) throw combined(refused);
+}
+
 /** All findings about the fleet as observed. `--ignore-check` and `ignoreChecks:` lower a finding to a warning. */
 export function findings({ connected, inventory, flags, note }: Run, surveys?: Surveys): readonly CheckedFinding[] {
   const ignored = [...inventory.ignoreChecks, ...(flags.ignoreCheck ?? [])];

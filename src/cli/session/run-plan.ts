@@ -16,6 +16,19 @@ export interface RunPlan {
   readonly changes: readonly PlannedChange[];
 }
 
+/** What a command does, and why it may not. */
+export interface Plannable {
+  /** Its phases on reached hosts, from the last observation. */
+  readonly phases: () => readonly Phase[];
+  /**
+   * Throws why the command may not go on, from the last observation. Called before the plan that the operator is asked about, and again under the
+   * locks: another run may have changed the cluster while he was asked, or while no lock was held. It changes nothing.
+   */
+  readonly refuse: () => void | Promise<void>;
+  /** The same about what the plan would change. */
+  readonly refusePlan?: (plan: RunPlan) => void;
+}
+
 /** These phases without the hosts that this run cannot reach. */
 export const reachedPhases = ({ connected }: Run, phases: readonly Phase[]): readonly Phase[] =>
   reached(phases, connected.observations.fleet());
@@ -27,12 +40,19 @@ export function planOf({ connected, inventory }: Run, phases: readonly Phase[]):
   return { phases, changes };
 }
 
+/** What a command would do by the last observation. @throws what `refuse`, `refusePlan` or a step refuses */
+export async function planNow(run: Run, { phases, refuse, refusePlan }: Plannable): Promise<RunPlan> {
+  await refuse();
+  const plan = planOf(run, phases());
+  refusePlan?.(plan);
+  return plan;
+}
+
 /**
  * The plan that the operator is asked about. What a busy host or a busy API did not tell is observed again: one late answer ends no run.
- * @throws what a step refuses; FactError for a fact that is still unknown after `UNTOLD_MS`
+ * @throws what the command or a step refuses; FactError for a fact that is still unknown after `UNTOLD_MS`
  */
-export const firstPlan = (run: Run, phases: () => readonly Phase[]): Promise<RunPlan> =>
-  asTold(run, () => planOf(run, phases()));
+export const firstPlan = (run: Run, work: Plannable): Promise<RunPlan> => asTold(run, () => planNow(run, work));
 
 /** Prints that the plan is empty; returns the exit code. */
 export function reportNothingToDo({ context, flags, inventory, note }: Run): number {

@@ -83,6 +83,7 @@ function workOf(order: string[], apply: () => void = () => undefined, read: () =
   };
   return {
     phases: () => [phase],
+    refuse: () => undefined,
     afterFailure: () => Promise.resolve(void order.push('taken back')),
   };
 }
@@ -148,5 +149,27 @@ describe('a plan that is carried out', () => {
     const { run, order } = runOf({ hold: () => Promise.reject(new Refused('cp1', 'locked: held by another run')) });
     await expect(carryOut(run, workOf(order), NOTHING)).rejects.toThrow('locked');
     expect(order).toEqual([]);
+  });
+
+  test('is refused by what the command refuses under the locks: nothing is changed', async () => {
+    const { run, order } = runOf();
+    const refused: Work = {
+      ...workOf(order),
+      refuse: () => {
+        order.push('asked');
+        throw new Refused('demo', 'another run has begun a rotation');
+      },
+    };
+    await expect(carryOut(run, refused, NOTHING)).rejects.toThrow('another run has begun a rotation');
+    expect(order).toEqual(['observed again', 'asked', 'taken back', 'lock released']);
+  });
+
+  test('is refused by what the plan under the locks would change', async () => {
+    const { run, order } = runOf();
+    const refusePlan = ({ changes }: { readonly changes: readonly unknown[] }): void => {
+      throw new Refused('demo', `${String(changes.length)} change too many`);
+    };
+    await expect(carryOut(run, { ...workOf(order), refusePlan }, NOTHING)).rejects.toThrow('1 change too many');
+    expect(order).not.toContain('changed');
   });
 });
