@@ -1,7 +1,8 @@
 import { execFile, spawn } from 'node:child_process';
-import { open, readdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
+import { openPlainFile } from '../shell/plain-file.ts';
 import { fetchHttps } from './fetch-https.ts';
 
 /** Where an inventory's parts come from. */
@@ -9,7 +10,7 @@ export interface Sources {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** An absolute path: `~` is the user's home folder, relative ones start at `folder`. */
   readonly locate: (path: string, folder: string) => string;
-  /** At most `limit` bytes of a file, `-` is standard input. Rejects with the system's error. */
+  /** At most `limit` bytes of a file, `-` is standard input. Rejects with the system's error, and for a pipe. */
   readonly read: (path: string, limit: number) => Promise<Uint8Array>;
   /** Names of the files in a folder, sorted. */
   readonly list: (path: string) => Promise<readonly string[]>;
@@ -36,7 +37,7 @@ const FETCH_TIMEOUT_MS = 30_000;
 const CHUNK = 64 * 1024;
 
 async function readAtMost(path: string | number, limit: number): Promise<Uint8Array> {
-  const file = await open(typeof path === 'number' ? '/dev/stdin' : path, 'r');
+  const file = await openPlainFile(typeof path === 'number' ? '/dev/stdin' : path);
   try {
     const chunks: Uint8Array[] = [];
     let size = 0;

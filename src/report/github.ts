@@ -41,4 +41,4 @@ export function annotations(findings: readonly PlacedFinding[]): string {
 
 /** Text of which no line is a workflow command: hosts choose parts of it. */
 export const withoutCommands = (text: string): string =>
-  text.replaceAll(/^(\s*)::(?=[a-z])/gim, '$1:\u200B:').replaceAll('##[', '#\u200B#[');
+  text.replaceAll(/^([^\S\n\r\u2028\u2029]*)::(?=[a-z])/gim, '$1:\u200B:').replaceAll('##[', '#\u200B#[');

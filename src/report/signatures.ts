@@ -17,8 +17,22 @@ export const signatures: readonly Signature[] = [
   ...surroundingsSignatures,
 ];
 
+/**
+ * Characters of a line that are searched. The patterns search for several words in one line, so that the time grows with the
+ * square of its length.
+ */
+const SEARCHED = 2000;
+
+const cutLines = (text: string): string =>
+  text.length <= SEARCHED
+    ? text
+    : text
+        .split('\n')
+        .map((line) => line.slice(0, SEARCHED))
+        .join('\n');
+
 /** kubeadm prints warnings that are not the cause of its failure. */
-const withoutWarnings = (text: string): string => text.replaceAll(/^\s*\[WARNING .*$/gm, '');
+const withoutWarnings = (text: string): string => cutLines(text).replaceAll(/^[^\S\n]*\[WARNING .*$/gm, '');
 
 /**
  * The known cause of a failure: the first signature that the texts, taken in their order, show. A cause in the last text

@@ -11,6 +11,9 @@ const KNOWN: readonly number[] = Object.values(TAG);
 const BEGIN = '-----BEGIN PGP PUBLIC KEY BLOCK-----';
 const END = '-----END PGP PUBLIC KEY BLOCK-----';
 
+/** The keys of a whole distribution take a tenth of it, in bytes. A server may send anything. */
+const MOST_BYTES = 1024 * 1024;
+
 /** Until when a key can verify signatures, in ms since 1970; `unknown` where no self-signature could be verified. */
 export type KeyEnd = number | 'never' | 'unknown';
 
@@ -53,18 +56,26 @@ interface Packet {
   readonly whole: Buffer;
 }
 
+/** The data of one armoured block, by the lines between its ends. */
+function blockData(block: readonly string[]): Buffer {
+  const data = block.slice(block.findIndex((line) => line.trim() === '') + 1);
+  return Buffer.from(data.filter((line) => !line.startsWith('=')).join(''), 'base64');
+}
+
 /** Every armoured block of a text. An armour's headers end at its first blank line; the line with `=` is a checksum. */
 function dearmoured(text: string): Buffer {
-  const lines = text.replaceAll('\r', '').split('\n');
   const blocks: Buffer[] = [];
-  for (let at = lines.findIndex((line) => line.trimEnd() === BEGIN); at !== -1;) {
-    const end = lines.findIndex((line, i) => i > at && line.trimEnd() === END);
-    if (end === -1) throw new Error('the OpenPGP key is cut off');
-    const block = lines.slice(at + 1, end);
-    const data = block.slice(block.findIndex((line) => line.trim() === '') + 1);
-    blocks.push(Buffer.from(data.filter((line) => !line.startsWith('=')).join(''), 'base64'));
-    at = lines.findIndex((line, i) => i > end && line.trimEnd() === BEGIN);
+  let block: string[] | undefined;
+  for (const line of text.replaceAll('\r', '').split('\n')) {
+    const mark = line.trimEnd();
+    if (block === undefined) {
+      if (mark === BEGIN) block = [];
+    } else if (mark === END) {
+      blocks.push(blockData(block));
+      block = undefined;
+    } else block.push(line);
   }
+  if (block !== undefined) throw new Error('the OpenPGP key is cut off');
   if (blocks.length === 0) throw new Error('not an OpenPGP key');
   return Buffer.concat(blocks);
 }
@@ -163,6 +174,8 @@ function keyEnd(parts: readonly Part[]): KeyEnd {
  * Throws on anything that is not a file of public keys, and on a packet that no public key has.
  */
 export function readKeyFile(file: Buffer): KeyFile {
+  if (file.length > MOST_BYTES)
+    throw new Error(`a key file of ${String(file.length)} bytes; at most ${String(MOST_BYTES)} are read`);
   const data = (file[0]! & 0x80) === 0 ? dearmoured(file.toString('latin1')) : file;
   let all: readonly Packet[];
   try {

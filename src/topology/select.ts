@@ -1,4 +1,5 @@
 import { onceForEach } from '../shell/once-for-each.ts';
+import { matchesGlob } from '../shell/text.ts';
 import { inventoryOn } from '../model/inventory-on.ts';
 import type { Host, Inventory, LinuxHost, Role, WindowsHost } from '../model/inventory.ts';
 
@@ -55,7 +56,5 @@ export function atOnceOf({ rollout: { maxUnavailable } }: Pick<Inventory, 'rollo
  */
 export function selects(patterns: readonly string[] | undefined, name: string): boolean {
   if (patterns === undefined) return true;
-  return patterns.some((pattern) =>
-    new RegExp(`^${pattern.replaceAll(/[.+?^${}()|[\]\\]/g, String.raw`\$&`).replaceAll('*', '.*')}$`).test(name),
-  );
+  return patterns.some((pattern) => matchesGlob(pattern, name));
 }

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
-import { appendFileSync, chmodSync, closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { appendFileSync, chmodSync, closeSync, mkdirSync, openSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { keyTypeOf, knownName, lookup, parseKnownHosts, type Lookup } from './known-hosts.ts';
+import { readPlainFile } from '../shell/plain-file.ts';
 
 /** Finds a host's lines in these files; a missing file has no lines. @throws the system's error for a file that cannot be read */
 export type KnownHostsReader = (files: readonly string[]) => Lookup;
@@ -27,7 +28,7 @@ function versionOf(file: string): string {
 
 function textOf(file: string): string {
   try {
-    return readFileSync(file, 'utf8');
+    return readPlainFile(file).toString();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
     throw error;

@@ -1,4 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { matchesGlob } from '../shell/text.ts';
 
 /** One usable line of a known_hosts file (sshd(8), "SSH_KNOWN_HOSTS FILE FORMAT"). */
 interface KnownHost {
@@ -107,7 +108,7 @@ export function verdict({ exact, bare }: LinesForHost, key: Buffer): HostKeyVerd
 
 function speaksOf({ names, patterns }: KnownHost, name: string): boolean {
   if (names.startsWith('|')) return isHashOf(names, name);
-  const matches = (pattern: string) => wildcard(pattern).test(name);
+  const matches = (pattern: string) => wildcard(pattern, name);
   // A negated pattern that matches rules the whole line out.
   if (patterns.some((pattern) => pattern.startsWith('!') && matches(pattern.slice(1)))) return false;
   return patterns.some((pattern) => !pattern.startsWith('!') && matches(pattern));
@@ -122,10 +123,4 @@ function isHashOf(names: string, name: string): boolean {
 }
 
 /** `*` and `?` as OpenSSH has them. */
-export const wildcard = (pattern: string): RegExp =>
-  new RegExp(
-    `^${pattern
-      .replaceAll(/[.+^${}()|[\]\\]/g, String.raw`\$&`)
-      .replaceAll(/\*+/g, '.*')
-      .replaceAll('?', '.')}$`,
-  );
+export const wildcard = (pattern: string, name: string): boolean => matchesGlob(pattern, name, { single: true });

@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { readPlainFile } from '../shell/plain-file.ts';
 import { wildcard } from './known-hosts.ts';
 
 /** OpenSSH follows includes this deep. */
@@ -27,7 +28,7 @@ type Line = readonly [keyword: string, value: string];
 function linesOf(file: string, home: string, depth: number): readonly Line[] {
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    text = readPlainFile(file).toString();
   } catch {
     return [];
   }
@@ -51,7 +52,7 @@ function named(pattern: string, from: string, home: string): readonly string[] {
   const folder = dirname(path);
   try {
     return readdirSync(folder)
-      .filter((name) => !name.startsWith('.') && wildcard(basename(path)).test(name))
+      .filter((name) => !name.startsWith('.') && wildcard(basename(path), name))
       .sort()
       .map((name) => join(folder, name));
   } catch {
@@ -60,7 +61,7 @@ function named(pattern: string, from: string, home: string): readonly string[] {
 }
 
 function matches(patterns: readonly string[], name: string): boolean {
-  const meets = (pattern: string) => wildcard(pattern).test(name);
+  const meets = (pattern: string) => wildcard(pattern, name);
   if (patterns.some((pattern) => pattern.startsWith('!') && meets(pattern.slice(1)))) return false;
   return patterns.some((pattern) => !pattern.startsWith('!') && meets(pattern));
 }

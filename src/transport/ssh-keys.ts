@@ -7,9 +7,10 @@ import ssh2, {
   type SignCallback,
 } from 'ssh2';
 import { createPrivateKey, sign } from 'node:crypto';
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import type { Login } from '../model/ssh-settings.ts';
+import { readPlainFile } from '../shell/plain-file.ts';
 import { revealed, type Secret } from '../shell/secret.ts';
 
 /** One way to log in; each counts against the server's MaxAuthTries. */
@@ -132,7 +133,7 @@ function publicKeyOf(file: string): Buffer | undefined {
     if (!existsSync(name)) continue;
     let text: string;
     try {
-      text = readFileSync(name, 'utf8');
+      text = readPlainFile(name).toString();
     } catch {
       continue;
     }
@@ -150,7 +151,7 @@ async function privateKey(
 ): Promise<ParsedKey> {
   let text: Buffer;
   try {
-    text = readFileSync(file);
+    text = readPlainFile(file);
   } catch (error) {
     throw new KeyProblem(
       `cannot read the SSH key ${file}: ${(error as Error).message}`,

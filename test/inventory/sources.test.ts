@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -5,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { localSources } from '../../src/inventory/sources.ts';
+import { readPlainFile } from '../../src/shell/plain-file.ts';
 
 let folder: string;
 beforeAll(() => {
@@ -33,6 +35,20 @@ test('a file is read up to the limit and no further', async () => {
   expect((await read('/dev/zero', 1_000)).length).toBe(1_000);
   expect(await list(folder)).toEqual(['big']);
   await expect(read(join(folder, 'gone'), 1)).rejects.toMatchObject({ code: 'ENOENT' });
+});
+
+test('a pipe is refused at once, because it may never end; one that the shell made for this process is read', async () => {
+  const pipe = join(folder, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  await expect(sources().read(pipe, 10)).rejects.toThrow(/^is a pipe, not a file$/);
+  expect(() => readPlainFile(pipe)).toThrow(/^is a pipe, not a file$/);
+  rmSync(pipe);
+  const inventory =
+    "printf 'name: x' | node -e 'import(process.argv[1]).then(async ({ openPlainFile, readPlainFile }) => console.log((await openPlainFile(`/dev/fd/0`)).fd > 0, String(readPlainFile(`/dev/stdin`))))'";
+  const module = new URL('../../src/shell/plain-file.ts', import.meta.url).pathname;
+  expect(
+    execFileSync('sh', ['-c', `${inventory.replace('node ', 'node --import tsx ')} '${module}'`], { encoding: 'utf8' }),
+  ).toBe('true name: x\n');
 });
 
 test('a command returns its output; its error shows none of it', async () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { expect, test } from 'vitest';
-import { masker } from '../../src/report/mask.ts';
+import { describe, expect, test } from 'vitest';
+import { maskedInPieces, masker } from '../../src/report/mask.ts';
 import { Secret } from '../../src/shell/secret.ts';
 
 test('every secret of the inventory is masked, also in JSON, base64 and line by line', () => {
@@ -9,6 +9,63 @@ test('every secret of the inventory is masked, also in JSON, base64 and line by 
   expect(text(JSON.stringify({ v: 'can"ary' }))).toBe('{"v":"(secret)"}');
   expect(text(Buffer.from('second line').toString('base64'))).not.toContain('c2Vj');
   expect(text('second line')).toBe('(secret)');
+});
+
+describe('a known secret is masked', () => {
+  const secret = 'S3cr3t & "Pa55" <wörd>/+x';
+  const { text } = masker(Secret.of(secret));
+  const inGo = String.raw`S3cr3t \u0026 \"Pa55\" \u003cwörd\u003e/+x`;
+  const bytes = Buffer.from(secret);
+
+  test.each([
+    ['in JSON of Go', inGo],
+    ['in JSON of ASCII characters', String.raw`S3cr3t & \"Pa55\" <w\u00f6rd>/+x`],
+    ['in a query', encodeURIComponent(secret)],
+    [
+      'in a URL that was written in lower case',
+      encodeURIComponent(secret).toLowerCase().replace('s3', 'S3').replace('pa55', 'Pa55'),
+    ],
+    ['in a form', encodeURIComponent(secret).replaceAll('%20', '+')],
+    ['in HTML', 'S3cr3t &amp; &quot;Pa55&quot; &lt;wörd&gt;/+x'],
+    ['in HTML of Go', 'S3cr3t &amp; &#34;Pa55&#34; &lt;wörd&gt;/+x'],
+    ['in hexadecimal digits', bytes.toString('hex')],
+  ])('%s', (_, written) => {
+    expect(text(`before ${written} after`)).toBe('before (secret) after');
+  });
+
+  test.each(['', 'a', 'ab', 'abc', 'robot:', 'a-user:'])(
+    'in base64 behind %j, all but a character at each end',
+    (before) => {
+      for (const encoding of ['base64', 'base64url'] as const)
+        for (const after of ['', '!', '!!']) {
+          const shown = text(Buffer.from(`${before}${secret}${after}`).toString(encoding));
+          const alone = Buffer.from(before).toString(encoding);
+          expect(shown).toMatch(/^[\w+/-]*\(secret\)[\w+/=-]*$/);
+          expect(shown.replace('(secret)', '').length).toBeLessThanOrEqual(alone.length + 6);
+        }
+    },
+  );
+});
+
+test('two known secrets that overlap are masked together, and one that contains another as a whole', () => {
+  const { text } = masker([Secret.of('abcdefgh'), Secret.of('ghijkl'), Secret.of('xxabcdefghxx')]);
+  expect(text('1 abcdefghijkl 2 xxabcdefghxx 3 abcdefghabcdefgh 4')).toBe('1 (secret) 2 (secret) 3 (secret)(secret) 4');
+});
+
+test('a long text is masked in pieces, and other work goes on meanwhile', async () => {
+  const key = `-----BEGIN PRIVATE KEY-----\n${'MIIE'.repeat(400)}\n-----END PRIVATE KEY-----`;
+  const line = 'a line of a log, password=hunter2x\n';
+  // The first piece would end within the key.
+  const long = `${line.repeat(Math.floor((256 * 1024 - 800) / line.length))}${key}\n${line.repeat(40_000)}`;
+  const mask = masker();
+  let turns = 0;
+  const timer = setInterval(() => (turns += 1), 0);
+  const masked = await maskedInPieces(long, mask);
+  clearInterval(timer);
+  expect(masked).toBe(mask.text(long));
+  expect(masked).not.toMatch(/MIIE|hunter2x/);
+  expect(turns).toBeGreaterThan(2);
+  expect(await maskedInPieces('', mask)).toBe('');
 });
 
 test('a secret that becomes known later is masked from then on', () => {
@@ -54,6 +111,18 @@ test.each([
   ['a private key', 'a\n-----BEGIN RSA PRIVATE KEY-----\nMII\n-----END RSA PRIVATE KEY-----\nb', 'a\n(secret)\nb'],
   ['a private key that was cut off', 'a -----BEGIN OPENSSH PRIVATE KEY-----\nMII', 'a (secret)'],
   ['a kubeconfig', 'client-key-data: LS0tLS1CRUdJTg==', 'client-key-data: (secret)'],
+  ['a kubeconfig in JSON', '{"client-key-data": "LS0tLS1CRUdJTg=="}', '{"client-key-data": "(secret)"}'],
+  ['logins of registries', '.dockerconfigjson: eyJhdXRocyI6e319', '.dockerconfigjson: (secret)'],
+  ['logins of registries in JSON', '{".dockerconfigjson":"eyJhdXRocyI6e319"}', '{".dockerconfigjson":"(secret)"}'],
+  ['a login of curl', 'curl -fsS -u robot:hunter2 https://x', 'curl -fsS -u robot:(secret) https://x'],
+  ['a login of curl in quotes', "curl --user 'a:b c' https://x", "curl --user 'a:(secret) c' https://x"],
+  ['a bootstrap token at the end of a sentence', 'used abcdef.0123456789abcdef.', 'used (secret).'],
+  ['a bootstrap token in a path', 'GET /x/abcdef.0123456789abcdef', 'GET /x/(secret)'],
+  ['a key of age', `AGE-SECRET-KEY-1${'QPZRY9X8GF'.repeat(5)}`, '(secret)'],
+  ['a post-quantum key of age', `age-secret-key-pq-1${'qpzry9x8gf'.repeat(5)}`, '(secret)'],
+  ['a password of keepalived', '  auth_pass hunter2x', '  auth_pass (secret)'],
+  ['a JWT', `x eyJhbGciOiJSUzI1NiJ9.${'a'.repeat(20)}.${'b'.repeat(20)} y`, 'x (secret) y'],
+  ['a JWT behind a dash', `id-eyJhbGciOiJSUzI1NiJ9.${'a'.repeat(20)}.${'b'.repeat(20)}`, 'id-(secret)'],
 ])('%s is masked wherever it came from', (_, given, expected) => {
   expect(masker().text(given)).toBe(expected);
 });

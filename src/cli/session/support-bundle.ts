@@ -6,6 +6,7 @@ import { isWindowsRemote } from '../../remote/host-remote.ts';
 import type { Command } from '../../shell/command.ts';
 import type { WindowsRemote } from '../../remote/windows/windows-remote.ts';
 import { bundleInventory } from '../../report/bundle-inventory.ts';
+import { maskedInPieces } from '../../report/mask.ts';
 import { tarGz, type Entry } from '../../report/tar.ts';
 import { jsonText } from '../../report/visible.ts';
 import { powershell, script, using } from '../../templates.ts';
@@ -64,10 +65,10 @@ export async function writeBundle(run: BundleRun, path: string): Promise<void> {
     { name: 'not-asked.txt', text: [...unreachable, ...failed, ''].join('\n') },
     ...results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : [])),
   ];
-  const archive = tarGz(
-    entries.map(({ name, text }) => ({ name: `kbuild-bundle/${name}`, text: mask.text(text) })),
-    run.context.nowMs(),
-  );
+  const masked: Entry[] = [];
+  for (const { name, text } of entries)
+    masked.push({ name: `kbuild-bundle/${name}`, text: await maskedInPieces(text, mask) });
+  const archive = tarGz(masked, run.context.nowMs());
   const temporary = `${path}.${String(process.pid)}`;
   rmSync(temporary, { force: true });
   const file = openSync(temporary, 'wx', 0o600);

@@ -26,7 +26,7 @@ const sections = (text: string): readonly Section[] =>
   });
 
 const field = ({ text }: Section, name: string): readonly string[] =>
-  (new RegExp(`^\\s+${name}: *(.*)$`, 'm').exec(text)?.[1] ?? '').split(/\s+/).filter((word) => word !== '');
+  (new RegExp(`^[^\\S\\n]+${name}: *(.*)$`, 'm').exec(text)?.[1] ?? '').split(/\s+/).filter((word) => word !== '');
 
 /** `rule family="ipv4" source address="10.0.0.21" port port="6443" protocol="tcp" accept`, and those without a port. */
 function richRule(line: string, common: Pick<Allowed, 'hook' | 'ours'>): Allowed | undefined {
@@ -41,7 +41,7 @@ function richRule(line: string, common: Pick<Allowed, 'hook' | 'ours'>): Allowed
 }
 
 function richRules(section: Section, common: Pick<Allowed, 'hook' | 'ours'>) {
-  const accepting = [...section.text.matchAll(/^\s+(rule .*accept)\s*$/gm)]
+  const accepting = [...section.text.matchAll(/^[^\S\n]+(rule .*accept)[^\S\n]*$/gm)]
     .map(([, line]) => line!)
     .filter((line) => !line.includes('family="ipv6"'));
   const read = accepting.map((line) => richRule(line, common));

@@ -60,7 +60,7 @@ export const kubeadmSignatures: readonly Signature[] = [
   },
   {
     name: 'etcd-orphan',
-    seen: /check-etcd.*etcd cluster is not healthy|etcd cluster is not healthy: .*2379: connect: connection refused/s,
+    seen: /check-etcd.{0,4000}etcd cluster is not healthy|etcd cluster is not healthy: .{0,4000}2379: connect: connection refused/s,
     cause: 'a member that etcd lists does not answer: often one left behind by a host that was set up anew',
     remedy: 'kbuild status shows the members; kbuild remove takes the dead one away',
   },
