@@ -74,6 +74,9 @@ export class FactError extends KbuildError {
   }
 }
 
+/** Characters of a line of a command's output in its error. */
+const LONGEST_LINE = 2000;
+
 /** A command on a host failed. Exit 4. The message shows the end of stderr; `stderr` has all of it. */
 export class CommandError extends KbuildError {
   readonly exitCode: typeof EXIT.command = EXIT.command;
@@ -94,6 +97,7 @@ export class CommandError extends KbuildError {
       .trimEnd()
       .split('\n')
       .slice(-10)
+      .map((line) => (line.length > LONGEST_LINE ? `${line.slice(0, LONGEST_LINE)}…` : line))
       .join('\n');
     super(`${host}: status ${String(result.status)}: ${command}${tail === '' ? '' : `\n${tail}`}`, { remedy });
     this.host = host;

@@ -1,4 +1,4 @@
-import { lines } from '../shell/probe.ts';
+import { lines, timeOf } from '../shell/probe.ts';
 import type { CaReader } from './cluster.ts';
 import { workloadOf } from './workload-of.ts';
 
@@ -21,7 +21,7 @@ export function parseCaReaders(out: string): readonly CaReader[] {
                 ...times
                   .split(' ')
                   .filter((time) => time !== '')
-                  .map(Date.parse),
+                  .map(timeOf),
               ),
             ] as const,
           ]
@@ -31,7 +31,7 @@ export function parseCaReaders(out: string): readonly CaReader[] {
   return rows.flatMap(
     ([what, namespace = '', name = '', started = '', kind = '', owner = '', hash = '', reads = '']) => {
       if (what !== 'pod' || !reads.split(' ').includes(ROOT_CAS)) return [];
-      const startedMs = started === '' ? Infinity : Date.parse(started);
+      const startedMs = started === '' ? Infinity : timeOf(started);
       if (startedMs > (given.get(namespace) ?? 0)) return [];
       return [{ namespace, name, workload: workloadOf(kind, owner, hash) }];
     },

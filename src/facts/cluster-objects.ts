@@ -1,7 +1,9 @@
 import type { JsonObject, Taint } from '../model/inventory.ts';
 import { objectKey, type NodeCondition, type NodeView, type PodView } from './cluster.ts';
 import { HASH_ANNOTATION } from './ownership.ts';
-import { lines } from '../shell/probe.ts';
+import { lineOf, lines, timeOf, unexpected, wordOf } from '../shell/probe.ts';
+import { excerpt } from '../shell/text.ts';
+import { itemsOf, objectOf, textIn, textsOf } from './decode.ts';
 
 interface Metadata {
   readonly name: string;
@@ -86,38 +88,43 @@ const badConditions = (conditions: readonly Condition[]): readonly NodeCondition
       reason: [reason, message].filter((text) => text !== '').join(': '),
     }));
 
-const items = (out: string): readonly unknown[] => (JSON.parse(out) as { readonly items: readonly unknown[] }).items;
+const effectOf = wordOf('NoSchedule', 'PreferNoSchedule', 'NoExecute');
 
-/** A NodeList as the API sends it. */
+const taintOf = ({ key, value, effect }: Taint): Taint => ({
+  key: textIn(key),
+  ...(value === undefined ? {} : { value: textIn(value) }),
+  effect: effectOf(textIn(effect)),
+});
+
+/** A NodeList as the API sends it. Throws on another. */
 export const parseNodes = (out: string): readonly NodeView[] =>
-  (items(out) as readonly RawNode[]).map(({ metadata, spec, status }) => {
+  itemsOf(out).map((item) => {
+    const { metadata, spec, status } = item as unknown as RawNode;
     const ready = status.conditions?.find(({ type }) => type === 'Ready');
-    const labels = metadata.labels ?? {};
+    const labels = textsOf(metadata.labels);
     return {
-      name: metadata.name,
+      name: textIn(metadata.name),
       role: 'node-role.kubernetes.io/control-plane' in labels ? 'control-plane' : 'worker',
       ready: ready?.status === 'True',
       reason:
         ready?.status === 'True'
           ? ''
-          : `${ready?.reason ?? 'its kubelet has not reported yet'}${ready?.message === undefined ? '' : `: ${ready.message}`}`,
+          : `${textIn(ready?.reason, 'its kubelet has not reported yet')}${ready?.message === undefined ? '' : `: ${textIn(ready.message)}`}`,
       conditions: badConditions(status.conditions ?? []),
       unschedulable: spec.unschedulable === true,
-      kubeletVersion: status.nodeInfo.kubeletVersion.replace(/^v/, ''),
-      os: status.nodeInfo.osImage,
-      runtime: status.nodeInfo.containerRuntimeVersion,
-      internalAddress: status.addresses?.find(({ type }) => type === 'InternalIP')?.address ?? '',
-      machineId: status.nodeInfo.machineID ?? '',
-      bootId: status.nodeInfo.bootID ?? '',
+      kubeletVersion: textIn(status.nodeInfo.kubeletVersion).replace(/^v/, ''),
+      os: excerpt(textIn(status.nodeInfo.osImage)),
+      runtime: excerpt(textIn(status.nodeInfo.containerRuntimeVersion)),
+      internalAddress: textIn(status.addresses?.find(({ type }) => type === 'InternalIP')?.address, ''),
+      machineId: textIn(status.nodeInfo.machineID, ''),
+      bootId: textIn(status.nodeInfo.bootID, ''),
       labels,
-      annotations: metadata.annotations ?? {},
-      taints: (spec.taints ?? []).map(({ key, value, effect }) =>
-        value === undefined ? { key, effect } : { key, value, effect },
-      ),
+      annotations: textsOf(metadata.annotations),
+      taints: (spec.taints ?? []).map(taintOf),
     };
   });
 
-const time = (text: string | undefined): number => (text === undefined ? 0 : Date.parse(text));
+const time = (text: string | undefined): number => (text === undefined ? 0 : timeOf(text));
 
 /** When a container began again, or ended and has not begun again; 0 for one that runs for the first time. */
 function restartMs({ restartCount, state, lastState }: ContainerStatus): number {
@@ -133,25 +140,21 @@ function startMs(statuses: readonly ContainerStatus[]): number {
 
 /** A PodList as the API sends it. */
 export const parsePods = (out: string): readonly PodView[] =>
-  (items(out) as readonly RawPod[]).map(({ metadata, spec, status }) => ({
-    namespace: metadata.namespace ?? '',
-    name: metadata.name,
-    node: spec.nodeName ?? '',
-    labels: metadata.labels ?? {},
+  (itemsOf(out) as readonly unknown[] as readonly RawPod[]).map(({ metadata, spec, status }) => ({
+    namespace: textIn(metadata.namespace, ''),
+    name: textIn(metadata.name),
+    node: textIn(spec.nodeName, ''),
+    labels: textsOf(metadata.labels),
     ready: status.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') === true,
     trouble: troubleOf(status),
     lastRestartMs: Math.max(0, ...(status.containerStatuses ?? []).map(restartMs)),
-    images: (spec.containers ?? []).map(({ image = '' }) => image),
+    images: (spec.containers ?? []).map(({ image }) => textIn(image, '')),
     startedMs: startMs(status.containerStatuses ?? []),
   }));
 
 /** A ConfigMapList: name → data. */
 export const parseConfigMaps = (out: string): ReadonlyMap<string, Readonly<Record<string, string>>> =>
-  new Map(
-    (items(out) as readonly { readonly metadata: Metadata; readonly data?: Readonly<Record<string, string>> }[]).map(
-      ({ metadata, data }) => [metadata.name, data ?? {}],
-    ),
-  );
+  new Map(itemsOf(out).map(({ metadata, data }) => [textIn(objectOf(metadata)['name']), textsOf(data)]));
 
 const decode = (base64: string): string => Buffer.from(base64, 'base64').toString('utf8');
 
@@ -160,19 +163,23 @@ export const parseTokens = (out: string, start: string): readonly string[] =>
   lines(out)
     .map((line) => line.split(' ').map(decode))
     .filter(([, description]) => description?.startsWith(start))
-    .map(([id]) => id!);
+    .map(([id]) => lineOf(id ?? ''));
 
 /** What `kubectl get -o json` prints: nothing, one object, or a list of them. */
 export function parseObjects(out: string): readonly JsonObject[] {
   if (out.trim() === '') return [];
-  const found = JSON.parse(out) as JsonObject;
-  return found['kind'] === 'List' ? (found['items'] as readonly JsonObject[]) : [found];
+  const found = objectOf(JSON.parse(out));
+  const objects = found['kind'] === 'List' ? itemsOf(out) : [found];
+  // What cannot be told apart by its name is no object that was asked for.
+  for (const object of objects) objectKey(object);
+  return objects;
 }
 
 /** Parses lines of `namespace name hash`: kbuild reads no content of Secrets, only their hashes. */
 export const parseSecrets = (out: string): readonly JsonObject[] =>
   lines(out).map((line) => {
-    const [namespace, name, hash] = line.trim().split(/\s+/) as [string, string, string];
+    const [namespace, name, hash] = line.trim().split(/\s+/);
+    if (namespace === undefined || name === undefined || hash === undefined) throw unexpected(line);
     return {
       apiVersion: 'v1',
       kind: 'Secret',

@@ -15,7 +15,7 @@ import { handlerPodsProbe } from './handler-pods.ts';
 import { parseKubeletRequests } from './kubelet-requests.ts';
 import { etcdCommand, parseEtcd, type EtcdView } from './etcd-view.ts';
 import { identity } from './ownership.ts';
-import { lines, probe, type Probe } from '../shell/probe.ts';
+import { lines, numberOf, probe, type Probe } from '../shell/probe.ts';
 import { parseTokenUse, type TokenUse } from './token-use.ts';
 import type { FactsOf } from './facts-from.ts';
 import { signsByCommand } from '../topology/own-authorities.ts';
@@ -89,7 +89,7 @@ export function clusterProbes(inventory: Inventory, host: LinuxHost, wanted: rea
   const tool = kubectl(inventory, host);
   const raw = (path: string) => sh`${tool} get --raw ${path}`;
   return {
-    nowMs: probe(sh`date +%s%3N`, Number),
+    nowMs: probe(sh`date +%s%3N`, (out) => numberOf(out, 'time')),
     ca: probe(sh`cat /etc/kubernetes/pki/ca.crt`, (pem) => ({
       first: spkiFingerprint(pem),
       others: furtherFingerprints(pem),

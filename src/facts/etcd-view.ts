@@ -1,5 +1,6 @@
 import type { MemberView } from './cluster.ts';
-import { lines } from '../shell/probe.ts';
+import { objectOf, objectsOf, textIn } from './decode.ts';
+import { lineOf, lines, numberOf } from '../shell/probe.ts';
 import type { Command } from '../shell/command.ts';
 import type { Host, Inventory } from '../model/inventory.ts';
 import { withRuntime } from '../components/runtimes/index.ts';
@@ -74,7 +75,7 @@ const alarmName = (alarm: number | string | undefined): string =>
 
 /** A size that a member told, as a field; none if it did not. */
 const sized = <K extends string>(name: K, size: string | number | undefined): { readonly [P in K]?: number } =>
-  size === undefined ? {} : ({ [name]: Number(size) } as { readonly [P in K]: number });
+  size === undefined ? {} : ({ [name]: numberOf(String(size)) } as { readonly [P in K]: number });
 
 /** Parses what `etcdCommand` or `etcdAloneCommand` printed; without health every member that answers counts as healthy. Throws on other output. */
 export function parseEtcd(out: string): EtcdView {
@@ -86,10 +87,11 @@ export function parseEtcd(out: string): EtcdView {
     const text = answers.get(name)?.trim() ?? '';
     return text === '' ? undefined : withLongNumbers(text);
   };
-  const { members } = (answer('members') ?? {}) as { readonly members?: readonly RawMember[] };
-  if (members === undefined) throw new Error('etcd did not tell its members');
-  const health = (answer('health') ?? []) as readonly RawHealth[];
-  const status = (answer('status') ?? []) as readonly RawStatus[];
+  const told = objectOf(answer('members') ?? {})['members'];
+  if (told === undefined) throw new Error('etcd did not tell its members');
+  const members = objectsOf(told) as readonly unknown[] as readonly RawMember[];
+  const health = objectsOf(answer('health')) as readonly unknown[] as readonly RawHealth[];
+  const status = objectsOf(answer('status')) as readonly unknown[] as readonly RawStatus[];
   const healthy = new Set(
     answers.has('health')
       ? health.filter(isWell).map(({ endpoint }) => endpoint)
@@ -105,17 +107,17 @@ export function parseEtcd(out: string): EtcdView {
       const its = byId.get(id);
       return {
         id,
-        name: member.name ?? '',
-        peerUrl: member.peerURLs?.[0] ?? '',
+        name: textIn(member.name, ''),
+        peerUrl: textIn(member.peerURLs?.[0], ''),
         learner: member.isLearner === true,
         // A learner does not report its health, only its status.
         healthy:
           (member.clientURLs ?? []).some((url) => healthy.has(url)) || (member.isLearner === true && its !== undefined),
         leader: its?.leader !== undefined && hex(its.leader) === id,
-        dbSize: Number(its?.dbSize ?? 0),
+        dbSize: numberOf(String(its?.dbSize ?? 0)),
         ...sized('dbSizeInUse', its?.dbSizeInUse),
         ...sized('dbSizeQuota', its?.dbSizeQuota),
-        ...(its?.version === undefined ? {} : { version: its.version }),
+        ...(its?.version === undefined ? {} : { version: lineOf(textIn(its.version)) }),
       };
     }),
     alarms: alarms.map(({ memberID, alarm }) => `${alarmName(alarm)} on ${hex(memberID ?? 0)}`),

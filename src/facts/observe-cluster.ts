@@ -16,18 +16,19 @@ import { observeEtcd } from './observe-etcd.ts';
 import type { Ask, ObserveTools } from './observe-linux.ts';
 import { RECORD, SETTINGS } from './ownership.ts';
 import { lines } from '../shell/probe.ts';
-import { factsFrom } from './facts-from.ts';
+import { excerpt } from '../shell/text.ts';
+import { objectOf } from './decode.ts';
+import { factsFrom, MOST_OF_CLUSTER } from './facts-from.ts';
 
 /** Facts of hosts that decide where the cluster is observed. */
 export const clusterFacts: readonly (keyof LinuxFacts)[] = ['kubernetesTraces'];
 
-const yamlOf = (text: string | undefined): JsonObject =>
-  text === undefined ? {} : ((parseYaml(text) ?? {}) as JsonObject);
+const yamlOf = (text: string | undefined): JsonObject => (text === undefined ? {} : objectOf(parseYaml(text) ?? {}));
 
 /** A note that cannot be parsed counts as missing: the facts decide. */
 function parseNote(text: string | undefined): JsonObject | undefined {
   try {
-    return text === undefined ? undefined : (JSON.parse(text) as JsonObject);
+    return text === undefined ? undefined : objectOf(JSON.parse(text));
   } catch {
     return undefined;
   }
@@ -124,10 +125,13 @@ function viewOf(
   };
 }
 
+/** Characters of a reason. */
+const MOST_OF_REASON = 600;
+
 /** Why a control plane gave no view, in one line. */
 function reasonOf(host: LinuxHost, error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
-  return /\n|\[-\]/.test(text) ? `${host.name}: ${unready(text)}` : text;
+  return excerpt(/\n|\[-\]/.test(text) ? `${host.name}: ${unready(text)}` : text, MOST_OF_REASON);
 }
 
 /** With which kubeconfig the cluster can be observed on a host. `lost`: a control plane runs there, and has none. */
@@ -225,7 +229,7 @@ export async function observeCluster(
       const { status, stdout, stderr } = await ask(host)({ ...command, script: `${first}${command.script}` });
       if (others && status === 3) throw new Error(`${host.name}: its API server is not ready: ${unready(stderr)}`);
       const answers = readFrames(stdout, stderr, word);
-      const facts = factsFrom(host.name, probes, answers, { middleMs: (from + nowMs()) / 2 });
+      const facts = factsFrom(host.name, probes, answers, { middleMs: (from + nowMs()) / 2 }, MOST_OF_CLUSTER);
       // An API server that answers and does not tell its nodes is not one to go by.
       if (parts.includes('nodes')) Reflect.get(facts, 'nodes');
       const view = viewOf(host, facts, wanted, await asking);

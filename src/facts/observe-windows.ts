@@ -1,3 +1,4 @@
+import * as z from 'zod';
 import { eachLimit } from '../each-limit.ts';
 import { ConnectError, NoAnswer } from '../errors.ts';
 import type { WindowsHost } from '../model/inventory.ts';
@@ -6,6 +7,7 @@ import { decodePayload } from '../shell/powershell.ts';
 import { powershell } from '../templates.ts';
 import type { ObserveTools, Subject } from './observe-linux.ts';
 import type { Probe } from '../shell/probe.ts';
+import { excerpt } from '../shell/text.ts';
 import { factsFrom, type Answer } from './facts-from.ts';
 import { windowsProbes, type WindowsFacts } from './windows.ts';
 
@@ -14,10 +16,12 @@ export type AskWindows = (command: Command<'powershell'>, withinMs?: number) => 
 
 type Probes = Readonly<Record<string, Probe<unknown, 'powershell'>>>;
 
-interface Observation {
-  readonly administrator: boolean;
-  readonly answers: Readonly<Record<string, { readonly ok?: string; readonly failed?: string }>>;
-}
+const OBSERVATION = z.object({
+  administrator: z.boolean(),
+  answers: z.record(z.string(), z.object({ ok: z.string().optional(), failed: z.string().optional() })),
+});
+
+type Observation = Readonly<z.output<typeof OBSERVATION>>;
 
 /** One script that runs the named probes, each by itself. */
 export function observation(probes: Probes): Command<'powershell'> {
@@ -34,8 +38,9 @@ const ALONE_MS = 60_000;
 /** How many of them run at once: those that hang keep their channels, and a connection has five. */
 const AT_ONCE = 3;
 
+/** @throws SyntaxError, ZodError for another answer */
 const asked = async (ask: AskWindows, probes: Probes, withinMs?: number): Promise<Observation> =>
-  JSON.parse(await ask(observation(probes), withinMs)) as Observation;
+  OBSERVATION.parse(JSON.parse(await ask(observation(probes), withinMs)));
 
 /** The results of the probes. If one of them hangs, each runs again by itself, so that the others have a result. */
 async function answersOf(ask: AskWindows, probes: Probes): Promise<Observation> {
@@ -74,7 +79,13 @@ export async function observeWindows(
   const all: Probes = windowsProbes(inventory, host, watched);
   const probes = names === undefined ? all : Object.fromEntries(names.map((name) => [name, all[name]!]));
   const from = nowMs();
-  const seen = await answersOf(ask, probes);
+  const seen = await answersOf(ask, probes).catch((error: unknown) => {
+    if (!(error instanceof SyntaxError || error instanceof z.ZodError)) throw error;
+    throw new ConnectError(host.name, `its answer is no observation: ${excerpt(error.message)}`, {
+      retryable: false,
+      cause: error,
+    });
+  });
   if (!seen.administrator)
     throw new ConnectError(host.name, `${host.ssh.user} is no administrator there`, {
       retryable: false,

@@ -1,4 +1,4 @@
-import { lines } from '../shell/probe.ts';
+import { lines, timeOf } from '../shell/probe.ts';
 import { workloadOf } from './workload-of.ts';
 
 /** A pod to which the kubelet gives a service account token. */
@@ -53,7 +53,7 @@ export function parseTokenUse(out: string): TokenUse {
             namespace,
             name,
             workload: workloadOf(kind, owner, hash),
-            startedMs: started === '' ? Infinity : Date.parse(started),
+            startedMs: started === '' ? Infinity : timeOf(started),
             lifetimeMs: 1000 * Math.max(...seconds.map((one) => Number(one) || DEFAULT_LIFETIME_S)),
           },
         ];

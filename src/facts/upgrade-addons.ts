@@ -1,6 +1,7 @@
 import { parse as parseYaml } from 'yaml';
 import type { JsonObject } from '../model/inventory.ts';
-import { lines } from '../shell/probe.ts';
+import { objectOf, objectsOf, textIn } from './decode.ts';
+import { lines, timeOf, unexpected } from '../shell/probe.ts';
 
 /** Fields of a pod template that a manager other than kubeadm set last. */
 export interface TemplateEdit {
@@ -77,17 +78,12 @@ function templateFields(fieldsV1: unknown): readonly string[] {
   ];
 }
 
-interface ManagedFields {
-  readonly manager?: string;
-  readonly fieldsV1?: unknown;
-}
-
 /** Who owns fields of CoreDNS's pod template. The API may have lost that, e.g. by a restore from manifests: then `unknown`. */
 function coreDnsEdits(text: string): Addons['coreDnsEdits'] {
   if (text === '') return 'absent';
   const json = text.slice('found '.length).trim();
-  const owners = (json === '' ? [] : (JSON.parse(json) as readonly ManagedFields[]))
-    .map(({ manager = '', fieldsV1 }) => ({ manager, fields: templateFields(fieldsV1) }))
+  const owners = (json === '' ? [] : objectsOf(JSON.parse(json)))
+    .map(({ manager, fieldsV1 }) => ({ manager: textIn(manager, ''), fields: templateFields(fieldsV1) }))
     .filter(({ fields }) => fields.length > 0);
   if (owners.length === 0) return 'unknown';
   return owners.filter(({ manager }) => !KNOWN_MANAGERS.has(manager));
@@ -125,27 +121,24 @@ export function parseNodesSeen(out: string): NodesSeen {
   };
 }
 
-/** What kured writes (`pkg/daemonsetlock` of kured). TTL is a Go duration: nanoseconds, 0 for no limit. */
-interface RawLock {
-  readonly nodeID: string;
-  readonly created: string;
-  readonly TTL?: number;
-}
-
-/** Parses the part `kured` of `upgrade-view.sh`: one lock, or a list of them. Throws on other output. */
+/**
+ * Parses the part `kured` of `upgrade-view.sh`: one lock, or a list of them, as kured writes it (`pkg/daemonsetlock` of kured). TTL is a
+ * Go duration: nanoseconds, 0 for no limit. Throws on other output.
+ */
 export function parseKured(out: string): Kured {
   const text = out.trim();
   if (text === '') return 'absent';
-  if (!text.startsWith('found')) throw new Error(`unexpected output: ${text}`);
+  if (!text.startsWith('found')) throw unexpected(text);
   const json = text.slice('found'.length).trim();
   if (json === '') return { locks: [] };
-  const value = JSON.parse(json) as RawLock | { readonly locks: readonly RawLock[] | null };
-  const locks = 'locks' in value ? (value.locks ?? []) : [value];
+  const value = objectOf(JSON.parse(json));
+  const locks = 'locks' in value ? objectsOf(value['locks']) : [value];
   return {
     locks: locks.map(({ nodeID, created, TTL = 0 }) => {
-      if (typeof nodeID !== 'string' || Number.isNaN(Date.parse(created)))
+      if (typeof nodeID !== 'string' || typeof created !== 'string' || typeof TTL !== 'number')
         throw new Error("kured's lock has another form");
-      return { node: nodeID, since: created, ...(TTL > 0 ? { untilMs: Date.parse(created) + TTL / 1_000_000 } : {}) };
+      const createdMs = timeOf(created);
+      return { node: nodeID, since: created, ...(TTL > 0 ? { untilMs: createdMs + TTL / 1_000_000 } : {}) };
     }),
   };
 }

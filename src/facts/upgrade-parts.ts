@@ -1,4 +1,5 @@
-import { lines } from '../shell/probe.ts';
+import { lines, unexpected, wordOf } from '../shell/probe.ts';
+import { excerpt } from '../shell/text.ts';
 
 /**
  * Why a drain costs a pod something. `no-controller`: no controller makes the pod again. `empty-dir`: its emptyDir volumes are
@@ -88,16 +89,18 @@ export interface ManifestFlag {
   readonly flag: string;
 }
 
+const traitOf = wordOf('no-controller', 'empty-dir', 'local-volume', 'tolerates-cordon');
+
 /** A row's words. Throws if it has fewer than `count`. */
 function words(row: string, count: number): readonly string[] {
   const found = row.split(' ');
-  if (found.length < count) throw new Error(`unexpected output: ${row}`);
+  if (found.length < count) throw unexpected(row);
   return found;
 }
 
 /** A number of a row. Throws on any other text. */
 function count(text: string | undefined): number {
-  if (text === undefined || !/^\d+$/.test(text)) throw new Error(`not a number: ${String(text)}`);
+  if (text === undefined || !/^\d+$/.test(text)) throw new Error(`not a number: ${excerpt(String(text))}`);
   return Number(text);
 }
 
@@ -108,8 +111,8 @@ export function parseEvictions(out: string): Evictions {
   for (const row of lines(out)) {
     const [kind, node, third, traits = ''] = words(row, 3);
     if (kind === 'node') perNode.set(node!, count(third));
-    else if (kind === 'pod') pods.push({ node: node!, pod: third!, traits: traits.split(',') as PodTrait[] });
-    else throw new Error(`unexpected output: ${row}`);
+    else if (kind === 'pod') pods.push({ node: node!, pod: third!, traits: traits.split(',').map(traitOf) });
+    else throw unexpected(row);
   }
   return { perNode, pods };
 }
@@ -173,7 +176,7 @@ export function parseWebhooks(out: string): readonly FailingWebhook[] {
     .filter(([kind]) => kind !== 'ready')
     .map((row) => {
       const [word, kind, configuration, name, namespace, service] = row;
-      if (word !== 'hook' || service === undefined) throw new Error(`unexpected output: ${row.join(' ')}`);
+      if (word !== 'hook' || service === undefined) throw unexpected(row.join(' '));
       const hook = { kind: kind!, configuration: configuration!, name: name! };
       if (service === '-') return { ...hook, endpoint: 'url' };
       const full = `${namespace!}/${service}`;
@@ -187,7 +190,7 @@ export function parseDeprecatedApis(out: string): readonly DeprecatedApi[] {
   if (rows.at(-1) !== 'end') throw new Error('the metrics were not read whole');
   return rows.slice(0, -1).flatMap((row) => {
     const [, labels, value] = /^apiserver_requested_deprecated_apis\{(.*)\} (\S+)$/.exec(row) ?? [];
-    if (labels === undefined) throw new Error(`unexpected output: ${row}`);
+    if (labels === undefined) throw unexpected(row);
     const label = (name: string): string => new RegExp(`(?:^|,)${name}="([^"]*)"`).exec(labels)?.[1] ?? '';
     if (Number(value) === 0) return [];
     return {

@@ -9,7 +9,7 @@ import { script } from '../templates.ts';
 import { apiServerUrl } from '../topology/api-server.ts';
 import { controlPlanes } from '../topology/select.ts';
 import { adminKubectl } from './cluster-probes.ts';
-import { factsFrom } from './facts-from.ts';
+import { factsFrom, MOST_OF_CLUSTER } from './facts-from.ts';
 import { parallelFramedScript, readFrames } from './framed-script.ts';
 import { parseAddons, parseKured, parseNodesSeen, type Addons, type Kured, type NodesSeen } from './upgrade-addons.ts';
 import {
@@ -146,7 +146,7 @@ export async function observeUpgrade(
   const [stdout = '', stderr = ''] = out.split(`\n${word}:${BETWEEN}\n`);
   const answers = readFrames(stdout, stderr, word, PART_SECONDS);
   const asked = { middleMs: 0 };
-  const facts = factsFrom(control.name, parts, answers, asked);
+  const facts = factsFrom(control.name, parts, answers, asked, MOST_OF_CLUSTER);
   return {
     evictions: partOf(() => facts.evictions),
     budgets: partOf(() => facts.budgets),
@@ -156,7 +156,13 @@ export async function observeUpgrade(
       apiServers.map((host) => {
         const answer = answers[apisOf(host)];
         const probes = { deprecatedApis: apis[apisOf(host)]! };
-        const its = factsFrom(host.name, probes, answer === undefined ? {} : { deprecatedApis: answer }, asked);
+        const its = factsFrom(
+          host.name,
+          probes,
+          answer === undefined ? {} : { deprecatedApis: answer },
+          asked,
+          MOST_OF_CLUSTER,
+        );
         return [host.name, partOf(() => its.deprecatedApis)];
       }),
     ),

@@ -1,3 +1,4 @@
+import { FactError } from '../errors.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
 import { watchesOf, type Change, type Step, type Target } from '../engine/step.ts';
 import { hasKubelet } from '../facts/joined.ts';
@@ -76,7 +77,7 @@ const listed = (verbs: readonly string[]): string =>
 function pendingChange(target: Target, unit: string, options: ServiceOptions): Change | undefined {
   const { facts, host } = target;
   const state = facts.services.get(unit);
-  if (state === undefined) throw new Error(`the probe of ${unit} gave no state`);
+  if (state === undefined) throw new FactError(host.name, 'services', `there is no state of ${unit}`);
   const wanted = typeof options.wanted === 'function' ? options.wanted(target) : (options.wanted ?? 'running');
   const enable = !ENABLED.has(state.enabled);
   const isRunning = isUp(state, wanted);

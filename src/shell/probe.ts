@@ -1,4 +1,5 @@
 import type { Command, Shell } from './command.ts';
+import { excerpt } from './text.ts';
 
 /** When kbuild observed a host, by the clock of the machine that kbuild runs on. */
 export interface Asked {
@@ -35,14 +36,41 @@ export const probe = <T>(command: Command<'sh'>, parse: (stdout: string, asked: 
 /** The last line of a text; empty if the text is blank. */
 export const lastLine = (text: string): string => text.trim().split('\n').at(-1)!.trim();
 
+/** The error of a parser that does not understand a text of a host: the beginning of the text, in one line. */
+export const unexpected = (text: string): Error => new Error(`unexpected output: ${excerpt(text)}`);
+
 /** Parses an output that is one of these words. Throws on any other. */
 export const wordOf =
   <W extends string>(...words: readonly W[]) =>
-  (out: string): W => {
-    const word = words.find((known) => known === out.trim());
-    if (word === undefined) throw new Error(`unexpected output: ${out.trim()}`);
+  (out: string | undefined): W => {
+    const word = words.find((known) => known === out?.trim());
+    if (word === undefined) throw unexpected(out ?? '');
     return word;
   };
+
+/** The longest name, identifier or version of a host, in characters. */
+const LONGEST_LINE = 256;
+
+/** Parses an output that is one line of at most 256 characters. Throws on any other. */
+export function lineOf(out: string): string {
+  const line = out.trim();
+  if (line.length > LONGEST_LINE || line.includes('\n')) throw unexpected(line);
+  return line;
+}
+
+/** Parses a decimal number. Throws on any other text: NaN would be neither more nor less than what a check compares it with. */
+export function numberOf(text: string | undefined, what = 'number'): number {
+  const number = text?.trim() ?? '';
+  if (!/^-?\d{1,20}(?:\.\d{1,20})?$/.test(number)) throw new Error(`not a ${what}: ${excerpt(number)}`);
+  return Number(number);
+}
+
+/** Parses a time of the API or of a certificate, to ms since the epoch. Throws on any other text. */
+export function timeOf(text: string | undefined): number {
+  const ms = Date.parse(text ?? '');
+  if (Number.isNaN(ms)) throw new Error(`not a time: ${excerpt(text ?? '')}`);
+  return ms;
+}
 
 /** The non-empty lines of a text. */
 export const lines = (text: string): readonly string[] => text.split('\n').filter((line) => line.trim() !== '');

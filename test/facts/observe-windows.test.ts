@@ -59,3 +59,12 @@ test('a connection that is lost meanwhile is lost', async () => {
   const then: AskWindows = (command, withinMs) => (withinMs === undefined ? ask(command) : Promise.reject(lost));
   await expect(observe(then, ['machine', 'hns'])).rejects.toBe(lost);
 });
+
+test.each(['nonsense', 'null', '{"administrator":1,"answers":{}}', '{"administrator":true,"answers":null}'])(
+  'a host that answers %s cannot be observed',
+  async (answer) => {
+    const observation = observe(() => Promise.resolve(answer), ['machine']);
+    await expect(observation).rejects.toThrow(ConnectError);
+    await expect(observation).rejects.toThrow(/^win1: its answer is no observation: /);
+  },
+);

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { FactError } from '../../src/errors.ts';
 import type { ServiceState } from '../../src/facts/linux/services.ts';
 import { containerd } from '../../src/components/runtimes/containerd.ts';
 import { file } from '../../src/resources/file.ts';
@@ -29,6 +30,14 @@ const due = (state: Partial<ServiceState>, content = 'version = 3\n', one = step
 const summaries = (...args: Parameters<typeof due>) => due(...args).map(({ summary }) => summary);
 
 test('one that runs, is enabled and is newer than what it uses is left alone', () => expect(summaries({})).toEqual([]));
+
+test('one of which the host tells nothing is unknown, not absent', () => {
+  const known = target();
+  const facts = Object.create(known.facts, { services: { value: new Map() } }) as typeof known.facts;
+  expect(() => step.diff({ ...known, facts })).toThrow(
+    new FactError('cp1', 'services', 'there is no state of containerd'),
+  );
+});
 
 test('one that is not installed will have to be started', () =>
   expect(step.diff(target()).map(({ summary }) => summary)).toEqual(['start containerd (found none)']));

@@ -1,4 +1,4 @@
-import { probe, type Probe } from '../../shell/probe.ts';
+import { probe, unexpected, type Probe } from '../../shell/probe.ts';
 import type { Family } from './distribution.ts';
 import { distributions } from './index.ts';
 
@@ -32,7 +32,7 @@ export function onHost<T>(pick: (family: Family) => Probe<T> | undefined, unknow
     if (out.trim() === '') return unknown;
     const [, family = '', answer = ''] = /^(.*)\n?([\s\S]*)$/.exec(out) ?? [];
     const picked = probes.get(family);
-    if (picked === undefined) throw new Error(`unexpected output: ${family}`);
+    if (picked === undefined) throw unexpected(family);
     return picked.parse(answer, asked);
   });
 }

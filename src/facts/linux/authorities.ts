@@ -1,6 +1,6 @@
 import { createPublicKey, X509Certificate } from 'node:crypto';
 import { certificatesIn, keyFingerprint, publicKeysIn, spkiFingerprint } from '../../shell/fingerprint.ts';
-import { lines, probe } from '../../shell/probe.ts';
+import { lines, numberOf, probe, timeOf } from '../../shell/probe.ts';
 import { script } from '../../templates.ts';
 import type { KubeadmAuthority } from '../../topology/own-authorities.ts';
 
@@ -72,8 +72,8 @@ export function authorityCertificate(pem: string): AuthorityCertificate {
     fingerprint: spkiFingerprint(pem),
     serial: found.serialNumber,
     subject: /^CN=(.*)$/m.exec(found.subject)?.[1] ?? found.subject.replaceAll('\n', ', '),
-    beginsMs: Date.parse(found.validFrom),
-    expiresMs: Date.parse(found.validTo),
+    beginsMs: timeOf(found.validFrom),
+    expiresMs: timeOf(found.validTo),
   };
 }
 
@@ -140,7 +140,10 @@ export function parseAuthorities(out: string): Authorities {
   }));
   const of = (kind: string) => blocks.filter(({ words }) => words[0] === kind);
   const certificates = new Map(
-    of('file').map(({ words, all }) => [words[1]!, { changedMs: Math.round(Number(words[2]) * 1000), all: all() }]),
+    of('file').map(({ words, all }) => [
+      words[1]!,
+      { changedMs: Math.round(numberOf(words[2], 'time') * 1000), all: all() },
+    ]),
   );
   const keys = new Map(of('key').map(({ words }) => [words[1]!, words[2]!]));
   return {

@@ -3,7 +3,7 @@ import type { Inventory, LinuxHost } from '../../model/inventory.ts';
 import { paths } from '../../paths.ts';
 import { spkiFingerprint } from '../../shell/fingerprint.ts';
 import { script } from '../../templates.ts';
-import { probe } from '../../shell/probe.ts';
+import { numberOf, probe, timeOf } from '../../shell/probe.ts';
 
 /** One certificate that etcd's authority signs. */
 export interface EtcdCertificate {
@@ -42,8 +42,8 @@ function certificateOf(block: string, authority: X509Certificate | undefined): E
     name,
     hasKey: key === 'key',
     isIssued: authority !== undefined && found.checkIssued(authority) && found.verify(authority.publicKey),
-    beginsMs: Date.parse(found.validFrom),
-    expiresMs: Date.parse(found.validTo),
+    beginsMs: timeOf(found.validFrom),
+    expiresMs: timeOf(found.validTo),
     names: (found.subjectAltName ?? '').split(', ').map((one) => one.replace(/^(?:DNS|IP Address):/, '')),
   };
 }
@@ -64,7 +64,7 @@ export function etcdPki({ etcd }: Inventory, host: LinuxHost) {
       const ca = blocks.find((block) => block.startsWith('ca '))?.replace(/^.*\n/, '');
       const authority = ca === undefined ? undefined : new X509Certificate(ca);
       return {
-        nowMs: Number(/^\d+/.exec(head.trim())?.[0]),
+        nowMs: numberOf(/^\d+/.exec(head.trim())?.[0], 'time'),
         isUnfinished: head.includes('unfinished'),
         authority: ca === undefined ? 'absent' : spkiFingerprint(ca),
         certificates: blocks

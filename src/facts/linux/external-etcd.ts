@@ -1,7 +1,8 @@
 import type { Inventory, LinuxHost } from '../../model/inventory.ts';
 import { paths } from '../../paths.ts';
 import { script } from '../../templates.ts';
-import { probe } from '../../shell/probe.ts';
+import { objectOf } from '../decode.ts';
+import { numberOf, probe } from '../../shell/probe.ts';
 
 /** The first and the first beyond the keys `/registry/…`, as etcd's HTTP gateway wants them. */
 const REGISTRY = { first: 'L3JlZ2lzdHJ5Lw==', beyond: 'L3JlZ2lzdHJ5MA==' } as const;
@@ -24,7 +25,7 @@ interface Answers {
 
 function answer(text: string): Answers {
   try {
-    return JSON.parse(text) as Answers;
+    return objectOf(JSON.parse(text));
   } catch {
     return {};
   }
@@ -37,11 +38,11 @@ function parse(block: string): EtcdEndpoint {
   const failed = (problem: string): EtcdEndpoint => ({ url, problem, version: '', keys: 0 });
   if (field('error') !== '') return failed(field('error'));
   const { etcdserver } = answer(field('version'));
-  if (etcdserver === undefined) return failed(`it does not tell its version (${field('version').slice(0, 80)})`);
+  if (typeof etcdserver !== 'string') return failed(`it does not tell its version (${field('version').slice(0, 80)})`);
   const { health } = answer(field('health'));
   if (String(health) !== 'true') return failed(`it is not healthy (${field('health').slice(0, 80)})`);
   if (!field('keys').startsWith('{"header"')) return failed(`its keys cannot be read (${field('keys').slice(0, 120)})`);
-  return { url, problem: undefined, version: etcdserver, keys: Number(answer(field('keys')).count ?? 0) };
+  return { url, problem: undefined, version: etcdserver, keys: numberOf(String(answer(field('keys')).count ?? 0)) };
 }
 
 /**

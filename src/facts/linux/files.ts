@@ -1,6 +1,6 @@
 import { sh } from '../../shell/sh.ts';
 import { onRootPath, script } from '../../templates.ts';
-import { lines, probe } from '../../shell/probe.ts';
+import { lines, numberOf, probe } from '../../shell/probe.ts';
 import { WatchedMap } from '../watched.ts';
 
 /** One path on a host. */
@@ -49,9 +49,14 @@ export const files = (paths: readonly string[], trees: readonly string[]) =>
       const [, kind, path] = /^(absent|other) (.*)$/.exec(line) ?? [];
       if (kind !== undefined) found.set(path!, { kind: kind as 'absent' | 'other' });
       const [, changed, folder] = /^folder ([\d.]+) (.*)$/.exec(line) ?? [];
-      if (folder !== undefined) found.set(folder, { kind: 'folder', mtimeMs: Number(changed) * 1000 });
+      if (folder !== undefined) found.set(folder, { kind: 'folder', mtimeMs: numberOf(changed, 'time') * 1000 });
       const stat = /^stat (\d+) (\S+) ([\d.]+) (.*)$/.exec(line);
-      if (stat) stats.set(stat[4]!, { mode: parseInt(stat[1]!, 8), owner: stat[2]!, mtimeMs: Number(stat[3]) * 1000 });
+      if (stat)
+        stats.set(stat[4]!, {
+          mode: parseInt(stat[1]!, 8),
+          owner: stat[2]!,
+          mtimeMs: numberOf(stat[3], 'time') * 1000,
+        });
       const [, escaped, sha256, shown] = /^(\\?)([0-9a-f]{64}) [ *](.*)$/.exec(line) ?? [];
       if (sha256 !== undefined) {
         const name = escaped === '' ? shown! : plainName(shown!);

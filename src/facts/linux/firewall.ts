@@ -1,5 +1,5 @@
 import { script } from '../../templates.ts';
-import { probe } from '../../shell/probe.ts';
+import { probe, unexpected } from '../../shell/probe.ts';
 import { firewalld } from './firewall-firewalld.ts';
 import { nftables } from './firewall-nftables.ts';
 import type { Firewall } from './firewall-rules.ts';
@@ -16,5 +16,5 @@ export const firewall = probe(script('linux/probe-firewall.sh'), (out): readonly
   if (kind === 'firewalld') return firewalld(text);
   if (kind === 'nftables') return nftables(text);
   if (kind === 'none') return [];
-  throw new Error(`unexpected output: ${out}`);
+  throw unexpected(out);
 });

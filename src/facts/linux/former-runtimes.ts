@@ -2,7 +2,7 @@ import { runtimeFiles } from '../../components/runtimes/index.ts';
 import type { Inventory, RuntimeName } from '../../model/inventory.ts';
 import { OWN_HEADER } from '../../paths.ts';
 import { onceForEach } from '../../shell/once-for-each.ts';
-import { lines, type Probe } from '../../shell/probe.ts';
+import { lines, unexpected, type Probe } from '../../shell/probe.ts';
 import { quote } from '../../shell/sh.ts';
 import { script } from '../../templates.ts';
 import { ofOtherRuntimes } from './of-other-runtimes.ts';
@@ -29,7 +29,7 @@ export const formerRuntimes = onceForEach((inventory: Inventory): Probe<Readonly
     },
     (answer) => {
       const files = lines(answer);
-      if (files.some((path) => !path.startsWith('/'))) throw new Error(`unexpected output: ${files.join(' ')}`);
+      if (files.some((path) => !path.startsWith('/'))) throw unexpected(files.join(' '));
       return files;
     },
   ),

@@ -1,7 +1,7 @@
 import { sharedFiles, type SharedFiles } from '../../components/runtimes/shared-settings.ts';
 import type { Inventory, RuntimeName } from '../../model/inventory.ts';
 import { onceForEach } from '../../shell/once-for-each.ts';
-import type { Probe } from '../../shell/probe.ts';
+import { unexpected, type Probe } from '../../shell/probe.ts';
 import { quote } from '../../shell/sh.ts';
 import { ofOtherRuntimes } from './of-other-runtimes.ts';
 
@@ -25,7 +25,7 @@ export const formerSettings = onceForEach((inventory: Inventory): Probe<Readonly
     }),
     (answer, { shared }, asked) => {
       const [, mode = '', rest = ''] = /^(gone|[0-7]{1,4})\n([\s\S]*)$/.exec(answer) ?? [];
-      if (mode === '') throw new Error(`unexpected output: ${answer.slice(0, 20)}`);
+      if (mode === '') throw unexpected(answer);
       const found = sharedFiles(shared).parse(rest, asked);
       return { ...found, mode: mode === 'gone' ? undefined : Number.parseInt(mode, 8) };
     },

@@ -2,21 +2,29 @@ import type { LinuxHost } from '../../model/inventory.ts';
 import { paths } from '../../paths.ts';
 import { sh } from '../../shell/sh.ts';
 import { script } from '../../templates.ts';
-import { lines, probe } from '../../shell/probe.ts';
+import { lines, probe, unexpected, wordOf } from '../../shell/probe.ts';
+import { excerpt } from '../../shell/text.ts';
 import { sysctlFile, sysctlsOf } from '../../topology/sysctls.ts';
 
 /** What a module is to a host: working (loaded or built in), there to be loaded, or missing. */
 export type ModuleState = 'working' | 'loadable' | 'missing';
+
+const moduleState = wordOf('working', 'loadable', 'missing');
 
 /**
  * The modules that Kubernetes needs, judged by what they provide, because lsmod does not list modules that are built in:
  * overlay by /proc/filesystems, br_netfilter by its sysctls.
  */
 export const modules = probe(script('linux/probe-modules.sh'), (out) => {
-  const states = new Map(lines(out).map((line) => line.split(' ') as [string, ModuleState]));
+  const states = new Map(
+    lines(out).map((line) => {
+      const [name = '', state] = line.split(' ');
+      return [name, moduleState(state)] as const;
+    }),
+  );
   const overlay = states.get('overlay');
   const brNetfilter = states.get('br_netfilter');
-  if (overlay === undefined || brNetfilter === undefined) throw new Error(`unexpected output: ${out}`);
+  if (overlay === undefined || brNetfilter === undefined) throw unexpected(out);
   return { overlay, br_netfilter: brNetfilter };
 });
 
@@ -37,7 +45,7 @@ export const sysctls = (host: LinuxHost) => {
         return [name, plainValue(value.join(' '))] as const;
       });
       const missing = names.find((name) => !values.some(([read]) => read === name));
-      if (missing !== undefined) throw new Error(`${missing} was not read: ${out}`);
+      if (missing !== undefined) throw new Error(`${missing} was not read: ${excerpt(out)}`);
       return Object.fromEntries(values);
     },
   );

@@ -1,7 +1,7 @@
 import { daysLeft, RENEWED_AT_DAYS } from '../../shell/expiry.ts';
 import { readKeyFile, type KeyEnd } from '../../shell/openpgp.ts';
 import { sh } from '../../shell/sh.ts';
-import { lines, probe } from '../../shell/probe.ts';
+import { lines, numberOf, probe } from '../../shell/probe.ts';
 import { watchedMap } from '../watched.ts';
 
 /** A key file of a package repository on a host. */
@@ -42,7 +42,7 @@ export const keyrings = (paths: readonly string[]) =>
         paths,
         lines(out).map((line) => {
           const [data, path, writtenS] = line.split(' ');
-          return [path!, { ...read(Buffer.from(data!, 'base64')), writtenMs: Number(writtenS) * 1000 }];
+          return [path!, { ...read(Buffer.from(data ?? '', 'base64')), writtenMs: numberOf(writtenS, 'time') * 1000 }];
         }),
       ),
   );

@@ -3,12 +3,13 @@ import type { JsonObject } from '../../model/inventory.ts';
 import { sh } from '../../shell/sh.ts';
 import { using } from '../../templates.ts';
 import { kubeletFlagsOf } from '../kubelet-flags.ts';
+import { objectOf } from '../decode.ts';
 import { lines, probe } from '../../shell/probe.ts';
 import { textOf } from './files.ts';
 
 /** The kubelet's configuration file as kubeadm wrote it; `absent` on a host that has not joined. */
 export const kubeletConfig = textOf('/var/lib/kubelet/config.yaml', (text): JsonObject | 'absent' =>
-  text === 'absent' ? 'absent' : (parse(text) as JsonObject),
+  text === 'absent' ? 'absent' : objectOf(parse(text)),
 );
 
 /** The kubelet's arguments that kubeadm wrote (`--name=value`); `absent` on a host that has not joined. */

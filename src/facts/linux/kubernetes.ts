@@ -4,7 +4,7 @@ import { furtherFingerprints, spkiFingerprint } from '../../shell/fingerprint.ts
 import { sh } from '../../shell/sh.ts';
 import { script } from '../../templates.ts';
 import { markerOf } from '../marker.ts';
-import { lines, probe } from '../../shell/probe.ts';
+import { lines, numberOf, probe } from '../../shell/probe.ts';
 import { withEtcdFolder } from './etcd-folder.ts';
 import { textOf } from './files.ts';
 
@@ -51,7 +51,7 @@ export const kubeconfigServers = probe(
     new Map(
       lines(out).map((line) => {
         const [name = '', changed = '', server = ''] = line.split(' ');
-        return [name, { server: server.replaceAll('"', ''), changedMs: Math.round(Number(changed) * 1000) }];
+        return [name, { server: server.replaceAll('"', ''), changedMs: Math.round(numberOf(changed, 'time') * 1000) }];
       }),
     ),
 );

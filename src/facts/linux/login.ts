@@ -1,5 +1,5 @@
 import { script } from '../../templates.ts';
-import { probe } from '../../shell/probe.ts';
+import { numberOf, probe } from '../../shell/probe.ts';
 
 /** How long a login takes. */
 export interface Login {
@@ -17,8 +17,10 @@ const TICK_MS = 10;
  * early: `$now` is when the shell of the probes began (probe-batch.sh).
  */
 export const login = probe(script('linux/probe-login.sh'), (out, { loginMs }): Login => {
-  const [now, start] = out.trim().split(' ').map(Number);
-  if (now === undefined || start === undefined) throw new Error(`not two times: ${out.trim()}`);
+  const [now = 0, start = 0] = out
+    .trim()
+    .split(' ')
+    .map((text) => numberOf(text, 'time'));
   const shellMs = Math.round(now * 1000 - start * TICK_MS);
   // Containers may have an uptime of their own beside times of the machine's.
   return {

@@ -1,6 +1,7 @@
 import type { OsRelease } from '../../components/distributions/distribution.ts';
 import { sh } from '../../shell/sh.ts';
-import { lines, probe } from '../../shell/probe.ts';
+import { lineOf, lines, numberOf, probe } from '../../shell/probe.ts';
+import { excerpt } from '../../shell/text.ts';
 import { textOf } from './files.ts';
 
 function assignments(text: string): ReadonlyMap<string, string> {
@@ -18,11 +19,14 @@ export const osRelease = probe(
   (out): OsRelease => {
     const fields = assignments(out);
     return {
-      id: fields.get('ID') ?? 'unknown',
-      idLike: (fields.get('ID_LIKE') ?? '').split(' ').filter((id) => id !== ''),
-      versionId: fields.get('VERSION_ID') ?? '',
-      codename: fields.get('VERSION_CODENAME') ?? '',
-      prettyName: fields.get('PRETTY_NAME') ?? 'unknown',
+      id: lineOf(fields.get('ID') ?? 'unknown'),
+      idLike: lineOf(fields.get('ID_LIKE') ?? '')
+        .split(' ')
+        .filter((id) => id !== ''),
+      versionId: lineOf(fields.get('VERSION_ID') ?? ''),
+      codename: lineOf(fields.get('VERSION_CODENAME') ?? ''),
+      // It stands in tables and lists, and has any length.
+      prettyName: excerpt(fields.get('PRETTY_NAME') ?? 'unknown'),
       ...(fields.get('KBUILD_OSTREE') === 'booted' ? { isOstree: true } : {}),
     };
   },
@@ -34,49 +38,44 @@ export const osRelease = probe(
  */
 export const arch = probe(
   sh`machine=$(uname -m); case "$machine $(getconf LONG_BIT 2>/dev/null)" in *64' '32) echo "$machine-32bit" ;; *) echo "$machine" ;; esac`,
-  (out) => out.trim(),
+  lineOf,
 );
 
-export const kernel = probe(sh`uname -r`, (out) => out.trim());
+export const kernel = probe(sh`uname -r`, lineOf);
 
-export const bootId = probe(sh`cat /proc/sys/kernel/random/boot_id`, (out) => out.trim());
+export const bootId = probe(sh`cat /proc/sys/kernel/random/boot_id`, lineOf);
 
 /** /etc/machine-id; `absent` when there is none. */
-export const machineId = probe(sh`if [ -s /etc/machine-id ]; then cat /etc/machine-id; else echo absent; fi`, (out) =>
-  out.trim(),
-);
+export const machineId = probe(sh`if [ -s /etc/machine-id ]; then cat /etc/machine-id; else echo absent; fi`, lineOf);
 
 /** The DMI product UUID in lower case; `absent` on a machine without DMI. Kubernetes' install guide wants it unique. */
 export const productUuid = textOf('/sys/class/dmi/id/product_uuid', (text) => {
-  const value = text.trim().toLowerCase();
+  const value = lineOf(text).toLowerCase();
   if (value === '') throw new Error('product_uuid is empty');
   return value;
 });
 
 /** The host's clock, ms since the epoch. */
 export const nowMs = probe(sh`date +%s%3N`, (out) => {
-  if (!/^\d+$/.test(out.trim())) throw new Error(`not a time: ${out.trim()}`);
-  return Number(out);
+  return numberOf(out, 'time');
 });
 
 /** The host's time minus kbuild's, in milliseconds; exact to half of what the connection and the probes before this one took. */
 export const clockOffsetMs = probe(sh`date +%s.%N`, (out, { middleMs }) => {
-  const seconds = Number(out.trim());
-  if (!Number.isFinite(seconds)) throw new Error(`not a time: ${out.trim()}`);
-  return Math.round(seconds * 1000 - middleMs);
+  return Math.round(numberOf(out, 'time') * 1000 - middleMs);
 });
 
-export const cpus = probe(sh`nproc`, (out) => Number(out.trim()));
+export const cpus = probe(sh`nproc`, (out) => numberOf(out));
 
 /** MemTotal in MiB. */
 export const memoryMiB = probe(sh`grep MemTotal /proc/meminfo`, (out) => {
-  const kib = /(\d+) kB/.exec(out)?.[1];
+  const kib = /^MemTotal:\s+(\d+) kB$/m.exec(out)?.[1];
   if (kib === undefined) throw new Error('no MemTotal');
-  return Math.floor(Number(kib) / 1024);
+  return Math.floor(numberOf(kib) / 1024);
 });
 
 /** Name of process 1, e.g. `systemd`. */
-export const initSystem = probe(sh`cat /proc/1/comm`, (out) => out.trim());
+export const initSystem = probe(sh`cat /proc/1/comm`, lineOf);
 
 /** 2 for the unified hierarchy, 1 otherwise (Kubernetes documentation, "About cgroup v2"). */
 export const cgroupVersion = probe(sh`stat -fc %T /sys/fs/cgroup`, (out): 1 | 2 =>

@@ -1,12 +1,12 @@
 import { sh } from '../../shell/sh.ts';
-import { probe } from '../../shell/probe.ts';
+import { lineOf, probe } from '../../shell/probe.ts';
 
 /** First and last line of kbuild's part of /etc/hosts. */
 export const HOSTS_BEGIN = '# BEGIN kbuild';
 export const HOSTS_END = '# END kbuild';
 
 /** The node name as the kernel has it. */
-export const hostname = probe(sh`uname -n`, (out) => out.trim());
+export const hostname = probe(sh`uname -n`, lineOf);
 
 /** The name that the host takes at boot; empty without /etc/hostname. */
 export const staticHostname = probe(sh`if [ -e /etc/hostname ]; then cat /etc/hostname; fi`, (out) =>

@@ -1,6 +1,6 @@
 import { CONTAINER_RUNTIMES, containerRuntime, type ContainerRuntime } from '../../components/runtimes/index.ts';
 import type { Inventory, RuntimeName } from '../../model/inventory.ts';
-import { probe, type Asked, type Probe } from '../../shell/probe.ts';
+import { probe, unexpected, type Asked, type Probe } from '../../shell/probe.ts';
 import { quote } from '../../shell/sh.ts';
 import { using } from '../../templates.ts';
 
@@ -39,7 +39,7 @@ export function ofOtherRuntimes<T>(
           .map((answer) => {
             const [name = '', ...rest] = answer.split('\n');
             const runtime = others.find((other) => other.name === name);
-            if (runtime === undefined) throw new Error(`unexpected output: ${name}`);
+            if (runtime === undefined) throw unexpected(name);
             return [runtime.name, parse(rest.join('\n'), runtime, asked)];
           }),
       ),

@@ -1,7 +1,7 @@
 import { sh } from '../../shell/sh.ts';
 import { paths } from '../../paths.ts';
 import { script } from '../../templates.ts';
-import { lines, probe } from '../../shell/probe.ts';
+import { lineOf, lines, probe, unexpected } from '../../shell/probe.ts';
 import { watchedMap } from '../watched.ts';
 
 /** One systemd unit. */
@@ -35,9 +35,9 @@ export const services = (units: readonly string[]) =>
       const started = fields.get('ExecMainStartTimestamp') ?? '';
       const [, date, time] = /(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d\.\d+) UTC/.exec(started) ?? [];
       states.set(unit, {
-        load: fields.get('LoadState') ?? 'unknown',
-        active: fields.get('ActiveState') ?? 'unknown',
-        enabled: fields.get('UnitFileState') ?? '',
+        load: lineOf(fields.get('LoadState') ?? 'unknown'),
+        active: lineOf(fields.get('ActiveState') ?? 'unknown'),
+        enabled: lineOf(fields.get('UnitFileState') ?? ''),
         startedMs:
           date === undefined ? 0 : Date.parse(`${date}T${time!.slice(0, 12)}Z`) + Number(`0.${time!.slice(12)}`),
         needsDaemonReload: fields.get('NeedDaemonReload') === 'yes',
@@ -53,5 +53,11 @@ export const services = (units: readonly string[]) =>
 export const applied = probe(
   sh`for file in ${paths.applied}/*; do if [ -e "$file" ]; then echo "$(basename "$file") $(cat "$file")"; fi; done`,
   (out): ReadonlyMap<string, string> =>
-    new Map(lines(out).map((line) => line.trim().split(' ') as unknown as readonly [string, string])),
+    new Map(
+      lines(out).map((line) => {
+        const [unit, hash, ...more] = line.trim().split(' ');
+        if (unit === undefined || hash === undefined || more.length > 0) throw unexpected(line);
+        return [unit, hash] as const;
+      }),
+    ),
 );

@@ -2,7 +2,8 @@ import { dataFolderOf } from '../../components/runtimes/index.ts';
 import type { Inventory } from '../../model/inventory.ts';
 import { paths } from '../../paths.ts';
 import { script } from '../../templates.ts';
-import { lines, probe } from '../../shell/probe.ts';
+import { lines, numberOf, probe } from '../../shell/probe.ts';
+import { excerpt } from '../../shell/text.ts';
 import { withEtcdFolder } from './etcd-folder.ts';
 
 /** Folders in which the container runtime and the kubelet keep their data. */
@@ -59,12 +60,14 @@ export const storage = (inventory: Inventory) =>
       const count = wanted.length;
       const table = mounts(all.slice(2 * count).join('\n'));
       return wanted.map((path, i) => {
-        const at = all[i]!;
-        const [free, size, blocks, freeInodes, inodes] = all[count + i]!.split(' ').map(Number);
+        const at = all[i] ?? '';
+        const [free, size, blocks, freeInodes, inodes] = (all[count + i] ?? '')
+          .split(' ')
+          .map((text) => numberOf(text));
         // If mounts cover each other, processes see the last one.
         const [mount] = table.filter((one) => contains(one, at)).toSorted((a, b) => b.point.length - a.point.length);
         const top = table.findLast(({ point }) => point === mount?.point);
-        if (top === undefined || inodes === undefined) throw new Error(`no mount of ${path} in: ${out}`);
+        if (top === undefined || inodes === undefined) throw new Error(`no mount of ${path} in: ${excerpt(out)}`);
         return {
           path,
           isEtcds: path === etcd,

@@ -7,7 +7,7 @@ import { lines, probe, wordOf } from '../../shell/probe.ts';
 /** The required programs that the host does not have. */
 export const missingTools = probe(
   sh`for tool in ${REQUIRED_TOOLS}; do if ! command -v "$tool" >/dev/null; then echo "$tool"; fi; done`,
-  (out) => lines(out) as readonly RequiredTool[],
+  (out): readonly RequiredTool[] => lines(out).map(wordOf(...REQUIRED_TOOLS)),
 );
 
 /** True if the host has cosign, by which it verifies signatures of published programs. */

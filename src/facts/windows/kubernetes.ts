@@ -1,3 +1,4 @@
+import { objectOf } from '../decode.ts';
 import { parse } from 'yaml';
 import * as z from 'zod';
 import type { JsonObject } from '../../model/inventory.ts';
@@ -59,7 +60,7 @@ export const kubeletFlags = textOf(windowsPaths.kubeletFlags, kubeletFlagsOf);
 
 /** The kubelet's configuration file as kubeadm wrote it; `absent` on a host that has not joined. */
 export const kubeletConfig = textOf(windowsPaths.kubeletConfig, (text): JsonObject | 'absent' =>
-  text === 'absent' ? 'absent' : ((parse(text) ?? {}) as JsonObject),
+  text === 'absent' ? 'absent' : objectOf(parse(text) ?? {}),
 );
 
 /** True if the kubelet's health endpoint reports healthy. */
