@@ -1,5 +1,6 @@
 import { standing } from '../cluster/standing.ts';
-import { isForeignAction } from '../facts/marker.ts';
+import { finishing } from '../cluster/unfinished-actions.ts';
+import { isForeignAction, UPGRADE } from '../facts/marker.ts';
 import { eachHostOfAny } from './each-host.ts';
 
 export const halfFinished = eachHostOfAny(
@@ -15,7 +16,7 @@ export const halfFinished = eachHostOfAny(
         {
           severity: 'warning',
           message: `an unfinished ${facts.marker.action} of ${facts.marker.cluster} lies here (${facts.marker.stage}); up does not undo it`,
-          remedy: 'finish it with the command that began it',
+          remedy: `${finishing(facts.marker)}${facts.marker.action === UPGRADE ? '; where it has changed nothing, `kbuild upgrade` with the version of before takes it back' : ''}`,
         },
       ];
     if (standing({ inventory, host, facts, fleet }) !== 'partial') return [];

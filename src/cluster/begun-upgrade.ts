@@ -12,6 +12,7 @@ export const begunUpgrade = (
 /** An upgrade that kubeadm did not end on a control plane. */
 export interface BegunUpgrade {
   readonly host: LinuxHost;
+  readonly marker: Marker;
   /** Without `v`; `unknown`: an older kbuild noted none. */
   readonly version: string;
 }
@@ -20,5 +21,5 @@ export interface BegunUpgrade {
 export const begunUpgrades = (inventory: Inventory, fleet: Fleet): readonly BegunUpgrade[] =>
   observedLinux(fleet).flatMap(({ host, facts }) => {
     const marker = host.role === 'control-plane' ? begunUpgrade(inventory, facts) : undefined;
-    return marker === undefined ? [] : [{ host, version: marker.about ?? 'unknown' }];
+    return marker === undefined ? [] : [{ host, marker, version: marker.about ?? 'unknown' }];
   });

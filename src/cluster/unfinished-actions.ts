@@ -1,7 +1,17 @@
 import { Refused } from '../errors.ts';
 import type { Fleet } from '../facts/fleet.ts';
-import { isForeignAction } from '../facts/marker.ts';
+import { isForeignAction, isOfOwnData, RESTORE, UPGRADE, type Marker } from '../facts/marker.ts';
 import { paths, windowsPaths } from '../paths.ts';
+
+/** How an unfinished action that is none of kubeadm's init, join and reset is finished: the command in full, where the marker tells it. */
+export function finishing(marker: Marker): string {
+  if (marker.action === UPGRADE && marker.about !== undefined)
+    return `finish it: set kubernetes.version to ${marker.about} and run \`kbuild upgrade\``;
+  if (marker.action !== RESTORE) return 'finish it with the command that began it';
+  return isOfOwnData(marker)
+    ? 'finish it: `kbuild etcd recover`'
+    : 'finish it: `kbuild etcd snapshot restore FILE` with the same snapshot';
+}
 
 /**
  * Refuses hosts on which another action was cut off that only its own command may finish. `command`: the one that is refused; `own`: the
@@ -22,7 +32,7 @@ export function unfinishedActions({ hosts }: Fleet, command: string, own?: strin
       new Refused(
         host.name,
         `an unfinished ${marker.action} of ${marker.cluster} lies here (${marker.stage})`,
-        `finish it with the command that began it, then run \`kbuild ${command}\` again`,
+        `${finishing(marker)}, then run \`kbuild ${command}\` again`,
       ),
     ];
   });

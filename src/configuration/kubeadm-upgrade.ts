@@ -2,7 +2,7 @@ import type { Inventory, JsonObject, LinuxHost } from '../model/inventory.ts';
 import { paths } from '../paths.ts';
 import type { Remote } from '../remote/remote.ts';
 import { sh } from '../shell/sh.ts';
-import { script } from '../templates.ts';
+import { script, using } from '../templates.ts';
 import { runsKubeadm } from './runs-kubeadm.ts';
 import { patches } from './kubeadm-config.ts';
 import { secretYaml } from './secret-yaml.ts';
@@ -64,7 +64,7 @@ export async function kubeadmUpgrade(
   const { proxy } = inventory;
   const job = script('linux/kubeadm-upgrade.sh', {
     ...{ HOW: how, ROLE: host.role, VERSION: inventory.kubernetes.version, CLUSTER: inventory.name },
-    ...{ MARKER: paths.marker, KUBERNETES: '/etc/kubernetes', KEPT: BACKUPS_KEPT },
+    ...{ MARKER: paths.marker, KUBERNETES: '/etc/kubernetes', KUBELET: '/var/lib/kubelet', KEPT: BACKUPS_KEPT },
     KUBECTL: host.role === 'control-plane' ? kubectl(inventory, host).join(' ') : '',
     HTTP_PROXY_URL: proxy?.http ?? '',
     HTTPS_PROXY_URL: proxy?.https ?? '',
@@ -78,6 +78,20 @@ export async function kubeadmUpgrade(
 /** Upgrades kubeadm's addons, with the kubeadm of a control plane that is upgraded. @throws CommandError if kubeadm fails */
 export async function kubeadmAddons(remote: Remote<'sh'>, inventory: Inventory, host: LinuxHost): Promise<void> {
   await remote.job('kubeadm-addons', sh`kubeadm upgrade node phase addon all --config config.yaml`, {
+    'config.yaml': secretYaml([upgradeConfiguration(inventory, host, [])]),
+  });
+}
+
+/**
+ * Makes what `kubeadm upgrade apply` leaves in the cluster, and `kubeadm upgrade node` does not: the stored configurations, and the rules that
+ * joining hosts, kubelets and API servers need. @throws CommandError if kubeadm fails
+ */
+export async function kubeadmRules(remote: Remote<'sh'>, inventory: Inventory, host: LinuxHost): Promise<void> {
+  const rules = using(
+    sh`kubeadm upgrade apply phase upload-config all --config config.yaml`,
+    sh`kubeadm upgrade apply phase bootstrap-token --config config.yaml`,
+  );
+  await remote.job('kubeadm-rules', rules, {
     'config.yaml': secretYaml([upgradeConfiguration(inventory, host, [])]),
   });
 }

@@ -12,6 +12,7 @@ import { unready } from './api-answer.ts';
 import { parseCaReaders } from './ca-readers.ts';
 import { parseConfigMaps, parseNodes, parseObjects, parsePods, parseSecrets, parseTokens } from './cluster-objects.ts';
 import { handlerPodsProbe } from './handler-pods.ts';
+import { kubeadmRulesProbe } from './kubeadm-rules.ts';
 import { parseKubeletRequests } from './kubelet-requests.ts';
 import { etcdCommand, parseEtcd, type EtcdView } from './etcd-view.ts';
 import { identity } from './ownership.ts';
@@ -104,6 +105,7 @@ export function clusterProbes(inventory: Inventory, host: LinuxHost, wanted: rea
     caReaders: probe(script('linux/ca-readers.sh', { KUBECTL: tool }), parseCaReaders),
     tokenUse: tokenUseProbe(inventory, host),
     handlerPods: handlerPodsProbe(inventory, tool),
+    kubeadmRules: kubeadmRulesProbe(tool),
     // Ids and descriptions only: the token itself stays where it is.
     tokens: probe(
       sh`${tool} -n kube-system get secrets --field-selector type=bootstrap.kubernetes.io/token -o ${'jsonpath={range .items[*]}{.data.token-id}{" "}{.data.description}{"\\n"}{end}'}`,

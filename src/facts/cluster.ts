@@ -115,6 +115,8 @@ export interface ClusterUp {
   readonly tokenUse: TokenUse;
   /** Pods with further handlers of the runtime on nodes that the inventory takes one from; empty where it takes none. */
   readonly handlerPods: readonly HandlerPod[];
+  /** Those of `KUBEADM_RULES` that the cluster has, as `KIND/NAME`. */
+  readonly kubeadmRules: ReadonlySet<string>;
   /** Without `v`. */
   readonly version: string;
   /** kubeadm's ClusterConfiguration as stored in the cluster. */
@@ -172,6 +174,7 @@ export const CLUSTER_PARTS = {
   caReaders: ['caReaders'],
   tokenUse: ['tokenUse'],
   handlerPods: ['handlerPods'],
+  kubeadmRules: ['kubeadmRules'],
 } as const satisfies Readonly<Record<string, readonly (keyof ClusterUp | 'etcd')[]>>;
 
 export type ClusterPart = keyof typeof CLUSTER_PARTS;
@@ -179,7 +182,14 @@ export type ClusterPart = keyof typeof CLUSTER_PARTS;
 export const ALL_CLUSTER_PARTS = Object.keys(CLUSTER_PARTS) as readonly ClusterPart[];
 
 /** Kubectl looks up the kind of each object first, or reads all pods: what a change wants of these, its diff reads. */
-const COSTLY: readonly ClusterPart[] = ['objects', 'leftoverTokens', 'caReaders', 'tokenUse', 'handlerPods'];
+const COSTLY: readonly ClusterPart[] = [
+  'objects',
+  'leftoverTokens',
+  'caReaders',
+  'tokenUse',
+  'handlerPods',
+  'kubeadmRules',
+];
 
 /** The parts that a change may read when it is made, though its diff did not. */
 export const PARTS_FOR_CHANGES: readonly ClusterPart[] = ALL_CLUSTER_PARTS.filter((part) => !COSTLY.includes(part));

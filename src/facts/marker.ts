@@ -6,15 +6,17 @@ export interface Marker {
   readonly job: string;
   /** How far the action got: `begun`; `done` as soon as kubeadm has succeeded; actions of their own may have more stages. */
   readonly stage: string;
-  /** What the action was about, if it notes that: the ID of a restore. */
+  /** What the action was about, if it notes that: the ID of a restore, the version of an upgrade. */
   readonly about?: string | undefined;
+  /** Which command carries it out, if it notes that: kubeadm's `apply` or `node` for an upgrade. */
+  readonly how?: string | undefined;
 }
 
 /** A marker as it was written; `absent`, or `unreadable` when it is corrupt. An older marker has no stage: it was begun. */
 export function markerOf(text: string): Marker | 'absent' | 'unreadable' {
   if (text.trim() === 'absent') return 'absent';
   try {
-    const { cluster, action, job, stage = 'begun', about } = JSON.parse(text) as Partial<Marker>;
+    const { cluster, action, job, stage = 'begun', about, how } = JSON.parse(text) as Partial<Marker>;
     if (![cluster, action, job, stage].every((one) => typeof one === 'string' && one !== '')) return 'unreadable';
     return {
       cluster: cluster!,
@@ -22,6 +24,7 @@ export function markerOf(text: string): Marker | 'absent' | 'unreadable' {
       job: job!,
       stage,
       ...(typeof about === 'string' ? { about } : {}),
+      ...(typeof how === 'string' ? { how } : {}),
     };
   } catch {
     return 'unreadable';

@@ -64,6 +64,10 @@ const liveObjects = (facts: ClusterFacts): readonly JsonObject[] =>
     .filter((name) => name.startsWith('objects'))
     .flatMap((name) => (facts as Readonly<Record<string, unknown>>)[name] as readonly JsonObject[]);
 
+/** What each API server answered. That of the host has just answered. */
+const answering = (host: LinuxHost, { apiServers }: ClusterFacts): ClusterUp['apiServers'] =>
+  new Map([[host.name, 'ok'], ...apiServers]);
+
 /** The view that the answers give. What did not answer throws `FactError` when it is read. Throws for a half-made cluster. */
 function viewOf(
   host: LinuxHost,
@@ -73,8 +77,7 @@ function viewOf(
 ): ClusterUp {
   const etcd = () => (built === undefined ? facts.etcd : answered(host, built));
   return {
-    state: 'up',
-    via: host.name,
+    ...{ state: 'up' as const, via: host.name },
     ...notedIn(facts.configMaps),
     get nodes() {
       return facts.nodes;
@@ -94,6 +97,9 @@ function viewOf(
     get handlerPods() {
       return facts.handlerPods;
     },
+    get kubeadmRules() {
+      return facts.kubeadmRules;
+    },
     get otherCas() {
       return facts.ca.others;
     },
@@ -110,8 +116,7 @@ function viewOf(
       return etcd().alarms;
     },
     get apiServers() {
-      // It has just answered.
-      return new Map([[host.name, 'ok'], ...facts.apiServers]);
+      return answering(host, facts);
     },
     get leftoverTokens() {
       return facts.tokens;

@@ -22,9 +22,11 @@ import {
   type KeepBefore,
 } from '../upgrade/control-plane.ts';
 import { controlPlanesReady } from '../upgrade/control-planes-ready.ts';
+import { upgradeTakenBack } from '../upgrade/begun.ts';
 import { builtEtcdMinimum, builtEtcdUpgraded, etcdKubeletUpgraded } from '../upgrade/etcd.ts';
 import { fetched, hopRepositories, lastRepository, nothingFetched } from '../upgrade/fetch.ts';
 import { atHop, etcdBefore, type Hop } from '../upgrade/hop.ts';
+import { rulesOfKubeadm } from '../upgrade/kubeadm-rules.ts';
 import { kubeadmPackage, nodeSteps, onceOnly, whileBehind, type NodeOptions } from '../upgrade/node.ts';
 import { isBehind } from '../upgrade/running.ts';
 import { addonsPhase } from '../upgrade/whole-cluster.ts';
@@ -111,7 +113,7 @@ function etcdPhases(inventory: Inventory, hop: Hop, options: UpgradeOptions): re
       hosts: needsMinimum && inventory.etcd.topology === 'stacked' ? controlPlanes(inventory) : [],
       conditionOf: `control-plane-${minor}`,
       steps: at(running, [
-        ...[jobEnded, manifestsBack, controlPlaneServes, controlPlanesReady(hop)],
+        ...[jobEnded, manifestsBack, upgradeTakenBack(options.hops), controlPlaneServes, controlPlanesReady(hop)],
         outOfBalancers((target) => hasOldEtcd(target, hop)),
         etcdMinimum(hop),
         backInBalancers((target) => hasOldEtcd(target, hop)),
@@ -135,6 +137,7 @@ function hopPhases(inventory: Inventory, hop: Hop, options: UpgradeOptions): rea
       steps: at(hop, [
         jobEnded,
         manifestsBack,
+        upgradeTakenBack(options.hops),
         controlPlaneServes,
         controlPlanesReady(hop),
         kubeadmPatches,
@@ -154,7 +157,7 @@ function hopPhases(inventory: Inventory, hop: Hop, options: UpgradeOptions): rea
       title: `Upgrade addons to ${hop.version}`,
       kind: 'cluster',
       hosts,
-      steps: at(hop, [addonsUpgraded(hop)]),
+      steps: at(hop, [rulesOfKubeadm(hop), addonsUpgraded(hop)]),
     },
   ];
 }

@@ -1,7 +1,16 @@
-import { apiServerVersions } from '../cluster/api-versions.ts';
-import { begunUpgrades } from '../cluster/begun-upgrade.ts';
+import { apiServerVersions, staticPodVersions } from '../cluster/api-versions.ts';
+import { begunUpgrade, begunUpgrades, type BegunUpgrade } from '../cluster/begun-upgrade.ts';
+import { standing } from '../cluster/standing.ts';
+import type { Step, Target } from '../engine/step.ts';
+import { Refused } from '../errors.ts';
+import type { ClusterUp } from '../facts/cluster.ts';
 import type { Fleet } from '../facts/fleet.ts';
 import type { Inventory } from '../model/inventory.ts';
+import { paths } from '../paths.ts';
+import { sh } from '../shell/sh.ts';
+import { compareVersions, minorFacts, minorOf, versionIn } from '../versions.ts';
+import type { Hop } from './hop.ts';
+import { isOlder, KUBERNETES_PODS } from './running.ts';
 
 /**
  * The versions to which an upgrade has begun: those that API servers run, that kubeadm has noted, and of its unfinished upgrades. Empty while the
@@ -17,3 +26,83 @@ export function begunVersions(inventory: Inventory, fleet: Fleet): readonly stri
   ];
   return [...new Set(all)].filter((version) => version !== 'unknown');
 }
+
+/** True for an upgrade that is no part of a run through these versions, and that kubeadm has not ended. An older kbuild noted no version. */
+const isAnother = ({ version, marker }: Pick<BegunUpgrade, 'version' | 'marker'>, hops: readonly string[]): boolean =>
+  version !== 'unknown' && marker.stage !== 'done' && !hops.includes(version);
+
+/** What an upgrade to a version has changed on a control plane, as the cluster shows it; empty: nothing. kubeadm replaces etcd first. */
+function changedBy({ etcd }: Inventory, cluster: ClusterUp, { host, version }: BegunUpgrade): readonly string[] {
+  const pods = KUBERNETES_PODS.flatMap((pod) => {
+    const found = staticPodVersions(cluster, pod).get(host.name) ?? 'unknown';
+    return found !== 'unknown' && isOlder(found, version) ? [] : [`${pod} ${found}`];
+  });
+  const noted =
+    compareVersions(cluster.version, version) >= 0 ? [`the version that kubeadm noted, ${cluster.version}`] : [];
+  if (etcd.topology !== 'stacked') return [...pods, ...noted];
+  const before = versionIn(minorFacts(minorOf(cluster.version))?.images.etcd);
+  const after = versionIn(minorFacts(minorOf(version))?.images.etcd);
+  const member = staticPodVersions(cluster, 'etcd').get(host.name) ?? 'unknown';
+  // The same etcd cannot have changed.
+  const isSame = before !== undefined && before === after;
+  const isChanged = !isSame && (after === undefined || member === 'unknown' || !isOlder(member, after));
+  return [...(isChanged ? [`etcd ${member}`] : []), ...pods, ...noted];
+}
+
+/** Why a run may not go through these versions while this upgrade is unfinished; undefined: it may, for that one has changed nothing. */
+function otherRefusal(inventory: Inventory, cluster: ClusterUp, begun: BegunUpgrade): Refused | undefined {
+  const changed = changedBy(inventory, cluster, begun);
+  if (changed.length === 0) return undefined;
+  return new Refused(
+    begun.host.name,
+    `an upgrade to ${begun.version} was cut off here, and may have changed ${changed.join(', ')}`,
+    `finish it first: set kubernetes.version to ${begun.version} and run \`kbuild upgrade\``,
+  );
+}
+
+/** Refuses a run through other versions than that of an unfinished upgrade which has changed something: it is finished as it was begun. */
+export const otherBegun = (
+  inventory: Inventory,
+  fleet: Fleet,
+  cluster: ClusterUp,
+  hops: readonly string[],
+): readonly Refused[] =>
+  begunUpgrades(inventory, fleet)
+    .filter((begun) => isAnother(begun, hops))
+    .flatMap((begun) => otherRefusal(inventory, cluster, begun) ?? []);
+
+/** True for a host on which kubeadm was cut off in this hop. An older kbuild noted no version. */
+export function wasCutIn({ inventory, facts }: Pick<Target, 'inventory' | 'facts'>, { version }: Hop): boolean {
+  const marker = begunUpgrade(inventory, facts);
+  return marker !== undefined && (marker.about === undefined || marker.about === version);
+}
+
+/** True for a host on which `kubeadm upgrade apply` of this hop has begun: it has phases that `kubeadm upgrade node` does not have. */
+export const appliesStill = (target: Pick<Target, 'inventory' | 'facts'>, hop: Hop): boolean =>
+  wasCutIn(target, hop) && begunUpgrade(target.inventory, target.facts)?.how === 'apply';
+
+/**
+ * Takes back an upgrade to another version that has changed nothing on the host: its note goes, and the older kubeadm comes back. Its diff throws
+ * Refused if the upgrade has changed something.
+ */
+export const upgradeTakenBack = (hops: readonly Hop[]): Step => ({
+  name: 'upgrade-taken-back',
+  diff: (target) => {
+    const { inventory, host, facts, fleet } = target;
+    const marker = begunUpgrade(inventory, facts);
+    if (marker === undefined || fleet.cluster.state !== 'up' || standing(target) !== 'joined') return [];
+    const begun: BegunUpgrade = { host, marker, version: marker.about ?? 'unknown' };
+    const versions = hops.map(({ version }) => version);
+    if (!isAnother(begun, versions)) return [];
+    const refused = otherRefusal(inventory, fleet.cluster, begun);
+    if (refused !== undefined) throw refused;
+    return [
+      {
+        summary: `take back the upgrade of ${host.name} to ${begun.version}, which has changed nothing there`,
+        apply: async (on) => {
+          await on(host).run(sh`rm -f -- ${paths.marker}; sync /var/lib/kbuild`);
+        },
+      },
+    ];
+  },
+});

@@ -1,4 +1,5 @@
 import { staticPodVersions } from '../cluster/api-versions.ts';
+import { begunUpgrade } from '../cluster/begun-upgrade.ts';
 import { passRestartGate } from '../cluster/restart-gate.ts';
 import { standing } from '../cluster/standing.ts';
 import { kubeadmUpgrade } from '../configuration/kubeadm-upgrade.ts';
@@ -8,13 +9,13 @@ import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Change, Restart, Step, Target } from '../engine/step.ts';
 import type { ClusterUp, ClusterView } from '../facts/cluster.ts';
 import { Refused } from '../errors.ts';
-import { UPGRADE } from '../facts/marker.ts';
 import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import type { On } from '../remote/remote.ts';
 import { paths } from '../paths.ts';
 import { script } from '../templates.ts';
 import { waitForApi } from '../resources/wait-for-api.ts';
 import { compareVersions } from '../versions.ts';
+import { appliesStill, wasCutIn } from './begun.ts';
 import { pullEtcdBetween } from './fetch.ts';
 import { etcdBefore, foundAt, withEtcdTag, type Hop } from './hop.ts';
 import { KUBERNETES_PODS, isOlder, oldPods } from './running.ts';
@@ -36,8 +37,7 @@ const manifests = ({ etcd }: Inventory): readonly string[] => [
   ...KUBERNETES_PODS,
 ];
 
-const hasMarker = ({ inventory, facts: { marker } }: Target): boolean =>
-  typeof marker === 'object' && marker.action === UPGRADE && marker.cluster === inventory.name;
+const hasMarker = ({ inventory, facts }: Target): boolean => begunUpgrade(inventory, facts) !== undefined;
 
 /**
  * Puts back a manifest that kubeadm moved away before it was killed. Only where the marker of an upgrade says why it is missing:
@@ -148,7 +148,7 @@ export const controlPlaneUpgraded = (hop: Hop, keep: KeepBefore): Step => ({
     if (standing(target) !== 'joined') return [];
     if (cluster.state !== 'up') return waits(cluster);
     const old = oldPods(cluster, host.name, hop.version);
-    const wasCut = hasMarker(target);
+    const wasCut = wasCutIn(target, hop);
     if (old.length === 0 && !wasCut && !isFirst(cluster, hop)) return [];
     const found = foundAt(hop, staticPodVersions(cluster, 'kube-apiserver').get(host.name) ?? 'unknown');
     return [
@@ -163,7 +163,8 @@ export const controlPlaneUpgraded = (hop: Hop, keep: KeepBefore): Step => ({
           refuseOldMembers(target, cluster, hop);
           await passRestartGate(target, on);
           await keep(on, host, hop.version);
-          await kubeadmUpgrade(on(host), inventory, host, isFirst(cluster, hop) ? 'apply' : 'node');
+          const applies = isFirst(cluster, hop) || appliesStill(target, hop);
+          await kubeadmUpgrade(on(host), inventory, host, applies ? 'apply' : 'node');
         },
       },
     ];

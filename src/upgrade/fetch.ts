@@ -11,11 +11,15 @@ import { sh } from '../shell/sh.ts';
 import { script } from '../templates.ts';
 import { atVersion } from '../topology/at-version.ts';
 import { etcdBefore, type Hop } from './hop.ts';
-import { isBehind } from './running.ts';
+import { hasNewerKubeadm, isBehind } from './running.ts';
 
 /** True for a joined host that runs something older than one of these hops. */
 const isDue = (target: Target, hops: readonly Hop[]): boolean =>
   standing(target) === 'joined' && hops.some((hop) => isBehind(target, hop));
+
+/** True for a joined host that gets packages in these hops: newer ones, or the kubeadm of before in the place of a newer one. */
+const getsPackages = (target: Target, hops: readonly Hop[]): boolean =>
+  isDue(target, hops) || (standing(target) === 'joined' && hasNewerKubeadm(target, hops));
 
 /** True while an upgrade of the host is due, or has left the records of what it downloaded. */
 const isUnderWay = (target: Target, hops: readonly Hop[]): boolean =>
@@ -28,7 +32,7 @@ const onlyIf = (holds: (target: Target) => boolean, steps: readonly Step[]): rea
 /** The package repositories of all hops at once, so that everything can be downloaded before anything restarts. */
 export const hopRepositories = (hops: readonly Hop[]): readonly Step[] =>
   onlyIf(
-    (target) => isDue(target, hops),
+    (target) => getsPackages(target, hops),
     packageRepository(
       'kubernetes',
       ({ kubernetes }) => kubernetes.repository,

@@ -16,7 +16,7 @@ import { script } from '../templates.ts';
 import { compareVersions, minorOf, versionIn } from '../versions.ts';
 import { atHop, foundAt, type Hop } from './hop.ts';
 import { removedTables } from './removed.ts';
-import { hasOldKubelet, isBehind, isOlder } from './running.ts';
+import { hasOldKubelet, isBehind, isOlder, runsNewer } from './running.ts';
 
 const MINUTES = 60_000;
 
@@ -59,6 +59,15 @@ const after =
     return found !== undefined && compareVersions(found, hop.version) > 0 ? found : hop.version;
   };
 
+/**
+ * The kubeadm of the hop. A newer one stays only where the host runs something newer than the hop: elsewhere it is of an upgrade that was taken
+ * back, and would write its own etcd and manifests into the hop.
+ */
+const kubeadmOf =
+  (hop: Hop) =>
+  (target: Target): string =>
+    runsNewer(target, hop) ? after(hop, 'kubeadm')(target) : hop.version;
+
 /** A step whose changes nothing in the cluster shows: after them the cluster need not be observed again. */
 const onHostOnly = (step: Step): Step => ({
   ...step,
@@ -69,7 +78,7 @@ const onHostOnly = (step: Step): Step => ({
 export const kubeadmPackage = (hop: Hop): Step =>
   onHostOnly(
     joinedOnly(
-      packages('kubeadm-package', () => ({ kubeadm: after(hop, 'kubeadm') }), {
+      packages('kubeadm-package', () => ({ kubeadm: kubeadmOf(hop) }), {
         upgrades: 'held',
         sources: ['kubernetes'],
       }),

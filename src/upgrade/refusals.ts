@@ -21,6 +21,7 @@ import { atVersion } from '../topology/at-version.ts';
 import { linuxHosts } from '../topology/select.ts';
 import { compareVersions, minorNumber, minorOf, supportedMinors } from '../versions.ts';
 import { backupRoom } from './backup-room.ts';
+import { otherBegun } from './begun.ts';
 import { etcdBefore } from './hop.ts';
 import { removedRefusals } from './removed-refusals.ts';
 import { oldKubelets } from './kubelet-versions.ts';
@@ -221,6 +222,7 @@ export function upgradeRefusals(
   return [
     ...downgrade(inventory, cluster),
     ...otherUpgrade(inventory, cluster),
+    ...otherBegun(inventory, fleet, cluster, hops.length === 0 ? [inventory.kubernetes.version] : hops),
     ...unknownMinors(inventory, hops),
     ...apartApiServers(inventory, cluster),
     ...apartAfterwards(inventory, cluster, hops, isChosen),

@@ -38,3 +38,26 @@ export function isBehind<K extends Kind>(
   const isControlPlane = host.role === 'control-plane';
   return hasOldKubelet(node, version) || (isControlPlane && oldPods(cluster, host.name, version).length > 0);
 }
+
+/**
+ * True while the host runs something newer than the version of the hop. A host of role etcd, which is no node: true, for what it runs has other
+ * versions. True while the cluster does not answer: nothing is known of it.
+ */
+export function runsNewer(
+  { host, fleet: { cluster } }: Pick<Target, 'host' | 'fleet'>,
+  { version }: Pick<Hop, 'version'>,
+): boolean {
+  if (cluster.state !== 'up' || host.role === 'etcd') return true;
+  const kubelet = versionIn(cluster.nodes.find(({ name }) => name === host.name)?.kubeletVersion);
+  const pods = KUBERNETES_PODS.map((pod) => staticPodVersions(cluster, pod).get(host.name));
+  return [kubelet, ...pods].some((found) => found !== undefined && found !== 'unknown' && isOlder(version, found));
+}
+
+/** True for a joined host whose kubeadm is of an upgrade that was taken back: newer than these hops and than all that the host runs. */
+export function hasNewerKubeadm(target: Target, hops: readonly Hop[]): boolean {
+  const last = hops.at(-1);
+  const found = versionIn(target.facts.packages.get('kubeadm')?.version);
+  return (
+    last !== undefined && found !== undefined && compareVersions(found, last.version) > 0 && !runsNewer(target, last)
+  );
+}

@@ -1,8 +1,8 @@
 # shellcheck shell=sh disable=SC2154,SC2086  # parameters come from outside; KUBECTL is several words
 # kubeadm's upgrade of this host, as a job. Parameters: HOW (apply: also writes the version into the cluster; node), ROLE,
-# VERSION (without v), CLUSTER, MARKER (a path), KUBERNETES (/etc/kubernetes), KEPT (backups of each kind that stay),
+# VERSION (without v), CLUSTER, MARKER (a path), KUBERNETES (/etc/kubernetes), KUBELET (/var/lib/kubelet), KEPT (backups of each kind that stay),
 # KUBECTL (words; empty on a worker), HTTP_PROXY_URL, HTTPS_PROXY_URL, NO_PROXY_LIST (empty: none). config.yaml lies in the working directory.
-# The marker explains an upgrade that was cut off; nothing is ever undone because of it.
+# The marker explains an upgrade that was cut off, with its version and HOW: it is continued as it was begun, and nothing is ever undone because of it.
 if [ -n "$HTTP_PROXY_URL$HTTPS_PROXY_URL" ]; then
   export HTTP_PROXY="$HTTP_PROXY_URL" HTTPS_PROXY="$HTTPS_PROXY_URL" NO_PROXY="$NO_PROXY_LIST"
 fi
@@ -81,12 +81,26 @@ drop_half_copy() {
     -newer "$manifests" -newer "$1" -exec rm -rf -- {} + 2>/dev/null || :
 }
 
+# What kubeadm's upgrade changes, on this host and in the cluster: names, inodes and times of files, and versions of ConfigMaps. Fails if
+# it cannot be read.
+changeable() {
+  find "$KUBERNETES" -mindepth 1 -path "$backups" -prune -o -printf '%p %i %C@\n' >changeable-files &&
+    find "$KUBELET" -maxdepth 1 -type f -printf '%p %i %C@\n' >>changeable-files &&
+    sort changeable-files || return 1
+  if [ "$ROLE" != control-plane ]; then return 0; fi
+  $KUBECTL -n kube-system get configmaps kubeadm-config kubelet-config --request-timeout 5s \
+    -o 'jsonpath={range .items[*]}{.metadata.name}{" "}{.metadata.resourceVersion}{"\n"}{end}'
+}
+
 : >tells
+begun=
+if [ -e "$MARKER" ]; then begun=yes; fi
 if [ "$ROLE" = control-plane ] && [ -e "$MARKER" ]; then
   drop_half_copy "$MARKER"
   let_components_start
 fi
-mark upgrade begun "$VERSION"
+if ! changeable >before 2>/dev/null; then echo unknown >before; fi
+mark upgrade begun "$VERSION" "$HOW"
 status=0
 case $HOW in
   apply) run_kubeadm upgrade apply --config config.yaml --yes || status=$? ;;
@@ -94,10 +108,16 @@ case $HOW in
 esac
 if [ "$status" -ne 0 ]; then
   drop_half_copy tells
+  # It failed in its preflight checks, most likely. There is nothing to continue, so another version may follow.
+  if [ -z "$begun" ] && changeable >after 2>/dev/null && cmp -s before after; then
+    rm -f "$MARKER"
+    sync "$(dirname "$MARKER")"
+    echo "kubeadm has changed nothing on this host" >&2
+  fi
   exit "$status"
 fi
 if [ "$ROLE" = control-plane ]; then verify; fi
-mark upgrade 'done' "$VERSION"
+mark upgrade 'done' "$VERSION" "$HOW"
 prune
 rm -f "$MARKER"
 sync "$(dirname "$MARKER")"

@@ -1,4 +1,5 @@
 import type { ClusterUp, ClusterView, MemberView, NodeView, PodView } from '../../src/facts/cluster.ts';
+import { KUBEADM_RULES } from '../../src/facts/kubeadm-rules.ts';
 import type { Fleet, Kinds } from '../../src/facts/fleet.ts';
 import { parseAuthorities } from '../../src/facts/linux/authorities.ts';
 import type { LinuxFacts } from '../../src/facts/linux.ts';
@@ -196,6 +197,7 @@ export const clusterOf = (cluster: Partial<ClusterUp> = {}): ClusterUp => ({
   caReaders: [],
   tokenUse: { pods: [], secrets: [] },
   handlerPods: [],
+  kubeadmRules: new Set(KUBEADM_RULES.map(({ object }) => object)),
   name: 'demo',
   version: '1.36.3',
   configuration: {

@@ -7,6 +7,8 @@ import { upgrade } from '../../src/phases/upgrade.ts';
 import { hopsThrough } from '../../src/upgrade/hop.ts';
 import { selected } from '../../src/engine/target.ts';
 import { addonsUpgraded } from '../../src/upgrade/addons.ts';
+import type { Marker } from '../../src/facts/marker.ts';
+import { rulesOfKubeadm } from '../../src/upgrade/kubeadm-rules.ts';
 import { controlPlaneUpgraded } from '../../src/upgrade/control-plane.ts';
 import { withoutEarlyAddons } from '../../src/upgrade/whole-cluster.ts';
 import { recordingOn } from '../fakes/on.ts';
@@ -44,6 +46,9 @@ interface Runs {
 }
 
 const PODS = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'];
+const MANIFESTS: LinuxFacts['files'] = new Map(
+  ['etcd', ...PODS].map((name) => [`/etc/kubernetes/manifests/${name}.yaml`, { kind: 'file' } as never]),
+);
 
 const podsOf = (node: string, { api, etcd = '3.6.8' }: Runs) =>
   [...PODS.map((name) => [name, `v${api}`] as const), ['etcd', `${etcd}-0`] as const].map(([name, tag]) =>
@@ -103,6 +108,7 @@ function planned(
   shown: 'changes' | 'and what is waited for' = 'changes',
   over: Partial<Inventory> = {},
   hosts?: readonly string[],
+  ofHost: Readonly<Record<string, Partial<LinuxFacts>>> = {},
 ) {
   const inventory = given(to, over);
   const traces = (host: LinuxHost): ReadonlySet<string> =>
@@ -124,6 +130,7 @@ function planned(
           packages: installed(seen.of(host as LinuxHost).kubelet ?? seen.of(host as LinuxHost).api),
           kubeletHealthy: true,
           ...facts,
+          ...ofHost[host.name],
         },
       ]),
     ),
@@ -138,7 +145,7 @@ function planned(
   const isChosen = (name: string): boolean => hosts?.includes(name) !== false;
   const chosen = withoutEarlyAddons(selected(phases, { hosts }), seen.cluster, hopsThrough('', through), isChosen);
   const { changes, errors } = plan(chosen, inventory, all);
-  expect(errors).toEqual([]);
+  if (errors.length > 0) throw errors[0]!.error;
   return changes
     .filter(({ change }) => shown !== 'changes' || !isWait(change))
     .map(({ phase, host, step, summary }) => ({ phase, host, step, summary }));
@@ -409,6 +416,120 @@ describe('what was cut off goes on', () => {
     );
     const without = planned('1.37.1', ['1.37.1'], world({ api: '1.36.3' }));
     expect(names(without, 'manifests-back')).toEqual([]);
+  });
+});
+
+describe('an upgrade that kubeadm did not end', () => {
+  const begun = (about: string, how = 'node'): Marker => ({ ...{ cluster: 'demo', action: 'upgrade' }, job: 'x', stage: 'begun', about, how }); // prettier-ignore
+  const newer = new Map([
+    ...installed('1.36.3'),
+    ['kubeadm', { state: 'installed' as const, version: '1.37.1-1.1', held: true }],
+  ]);
+  /** The version is set back to 1.36.3, and cp1 has kubeadm 1.37.1. */
+  const setBack = (cp1: Partial<LinuxFacts>, seen = world({ api: '1.36.3' })) =>
+    planned('1.36.3', ['1.36.3'], seen, {}, 'changes', {}, undefined, {
+      cp1: { packages: newer, files: MANIFESTS, ...cp1 },
+    });
+  const found = (changes: ReturnType<typeof planned>) =>
+    changes.filter(isUpgrade).map(({ host, step, summary }) => `${host} ${step}: ${summary}`);
+  const kubeadmBack = 'cp1 kubeadm-package: install kubeadm 1.36.3 (found 1.37.1-1.1)';
+
+  test('and that changed nothing is taken back by another version, with its kubeadm', () => {
+    expect(found(setBack({ marker: begun('1.37.1') }))).toEqual([
+      'cp1 upgrade-taken-back: take back the upgrade of cp1 to 1.37.1, which has changed nothing there',
+      kubeadmBack,
+    ]);
+  });
+
+  test('the kubeadm that it leaves goes back, too: it would put its own etcd into the older version', () => {
+    const changes = setBack({});
+    expect(found(changes)).toEqual([kubeadmBack]);
+    expect(changes.filter(({ host, step }) => host === 'cp1' && /^kubernetes-repository/.test(step))).not.toEqual([]);
+  });
+
+  test('and that may have changed something is never continued by another version', () => {
+    const etcd = world({ api: '1.36.3' }, { cp1: { api: '1.36.3', etcd: '3.7.0' } });
+    expect(() => setBack({ marker: begun('1.37.1') }, etcd)).toThrow(
+      'cp1: refused: an upgrade to 1.37.1 was cut off here, and may have changed etcd 3.7.0',
+    );
+  });
+
+  test('is finished by its own version', () => {
+    const marker = begun('1.37.1', 'apply');
+    const changes = planned(
+      '1.37.1',
+      ['1.37.1'],
+      world({ api: '1.37.1', etcd: '3.7.0' }),
+      {},
+      'changes',
+      {},
+      undefined,
+      {
+        cp1: { marker, files: MANIFESTS },
+      },
+    );
+    expect(found(changes)).toEqual([
+      'cp1 control-plane-upgraded: finish the upgrade of the control plane of cp1 to 1.37.1 (it was cut off)',
+    ]);
+  });
+
+  /** kubeadm's command on cp1, when its API server has the version and kubeadm has noted it, or has not. */
+  async function commandOf(noted: string, marker: Marker | 'absent'): Promise<string> {
+    const { cluster } = world({ api: '1.36.3', etcd: '3.6.16' }, { cp1: { api: '1.37.1', etcd: '3.7.0' } }, noted);
+    const seen = joinedHost(cp1, { marker });
+    const external = given('1.37.1', { etcd: { topology: 'external' } as Inventory['etcd'], hosts: [cp1] });
+    const target = { inventory: external, host: cp1, facts: seen[1], fleet: fleetIn(cluster, seen) };
+    const [change] = controlPlaneUpgraded({ version: '1.37.1' }, () => Promise.resolve()).diff(target);
+    const { on, sent } = recordingOn();
+    await change!.apply!(on);
+    const job = sent.find((one) => one.kind === 'job');
+    return /^HOW=(.*)$/m.exec(job?.kind === 'job' ? job.script : '')?.[1] ?? 'none';
+  }
+
+  test('as apply is repeated as apply until it ended, also when kubeadm has noted the version already', async () => {
+    expect(await commandOf('1.36.3', begun('1.37.1', 'apply'))).toBe('apply');
+    expect(await commandOf('1.37.1', begun('1.37.1', 'apply'))).toBe('apply');
+    expect(await commandOf('1.37.1', begun('1.37.1', 'node'))).toBe('node');
+  });
+});
+
+describe('what kubeadm’s apply leaves in the cluster', () => {
+  const BINDING = 'clusterrolebinding/kubeadm:apiserver-kubelet-client';
+  const rules = (version: string, lacks: string, api = version) => {
+    const { cluster } = world({ api });
+    const facts = { ...cluster, kubeadmRules: new Set([...cluster.kubeadmRules].filter((rule) => rule !== lacks)) };
+    const target = { inventory: given(version), host: cp1, facts, fleet: fleetIn(facts, joinedHost(cp1)) };
+    return rulesOfKubeadm({ version }).diff(target);
+  };
+
+  test('is verified after each hop, and made by kubeadm’s own phases where it is missing', async () => {
+    const [change] = rules('1.36.4', BINDING);
+    expect(change?.summary).toBe(`make what kubeadm's upgrade to 1.36.4 leaves in the cluster (found no ${BINDING})`);
+    const { on, sent } = recordingOn();
+    await change!.apply!(on);
+    expect(sent).toMatchObject([
+      {
+        ...{ kind: 'job', host: 'cp1' },
+        script:
+          'kubeadm upgrade apply phase upload-config all --config config.yaml\nkubeadm upgrade apply phase bootstrap-token --config config.yaml',
+      },
+    ]);
+    expect(rules('1.36.4', 'role/kubeadm:kubelet-config')).toHaveLength(1);
+    expect(rules('1.36.4', 'nothing')).toEqual([]);
+  });
+
+  test('has the binding of 1.36 from 1.36 on, and is not asked for while an API server is older', () => {
+    expect(rules('1.35.8', BINDING)).toEqual([]);
+    expect(rules('1.36.4', BINDING, '1.35.8')).toEqual([]);
+  });
+
+  test('stands in the phase of the addons, after the last control plane', () => {
+    const seen = world({ api: '1.37.1', etcd: '3.7.0' });
+    const cluster = { ...seen.cluster, kubeadmRules: new Set<string>() };
+    const changes = planned('1.37.1', ['1.37.1'], { ...seen, cluster });
+    expect(changes.filter(isUpgrade).map(({ phase, host, step }) => `${phase} ${host} ${step}`)).toEqual([
+      'addons-1.37 cp1 kubeadm-rules',
+    ]);
   });
 });
 

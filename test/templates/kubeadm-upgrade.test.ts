@@ -20,6 +20,8 @@ import { script } from '../../src/templates.ts';
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'kbuild-upgrade-'));
+  for (const name of ['kubernetes/manifests', 'kubelet']) mkdirSync(join(folder, name), { recursive: true });
+  writeFileSync(join(kubernetes(), 'manifests/etcd.yaml'), 'old');
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
@@ -32,13 +34,17 @@ interface Upgrade {
   readonly kubeadm?: string;
   /** The path at which a component is asked that does not answer; a minute of waiting then passes at once. */
   readonly dead?: string;
+  /** kubeadm's command; default: node. */
+  readonly how?: 'apply' | 'node';
 }
 
+/** kubeadm's folder, which only kubeadm changes here. */
+const kubernetes = (): string => join(folder, 'kubernetes');
 /** kubeadm's folder of backups. */
-const backups = (): string => join(folder, 'tmp');
+const backups = (): string => join(kubernetes(), 'tmp');
 
 /** Upgrades a control plane. */
-function upgraded({ schedulerAfter, cutOff, kubeadm = '', dead = 'none' }: Upgrade) {
+function upgraded({ schedulerAfter, cutOff, kubeadm = '', dead = 'none', how = 'node' }: Upgrade) {
   const program = (name: string, text: string): string => {
     const path = join(folder, name);
     writeFileSync(path, `#!/bin/sh\n${text}\n`);
@@ -59,6 +65,7 @@ function upgraded({ schedulerAfter, cutOff, kubeadm = '', dead = 'none' }: Upgra
   *' ${dead} '*) echo 'connection refused' >&2; exit 1 ;;
   *' /livez '*) echo scheduler >>${asked}; [ "$(grep -c scheduler ${asked})" -gt ${String(schedulerAfter)} ] ;;
   *' /version '*) echo '"gitVersion": "v1.37.1"' ;;
+  *' configmaps '*) if [ -e ${folder}/noted ]; then cat ${folder}/noted; else echo 'no answer' >&2; exit 1; fi ;;
 esac`,
   );
   if (dead !== 'none') {
@@ -67,8 +74,8 @@ esac`,
     writeFileSync(join(folder, 'slept'), '');
   }
   const job = script('linux/kubeadm-upgrade.sh', {
-    ...{ HOW: 'node', ROLE: 'control-plane', VERSION: '1.37.1', CLUSTER: 'demo', MARKER: marker, KEPT: 3 },
-    KUBERNETES: folder,
+    ...{ HOW: how, ROLE: 'control-plane', VERSION: '1.37.1', CLUSTER: 'demo', MARKER: marker, KEPT: 3 },
+    ...{ KUBERNETES: kubernetes(), KUBELET: join(folder, 'kubelet') },
     ...{ KUBECTL: kubectl, HTTP_PROXY_URL: '', HTTPS_PROXY_URL: '', NO_PROXY_LIST: '' },
   });
   const ran = spawnSync('sh', ['-eu', '-c', runsKubeadm(job).script], {
@@ -76,7 +83,7 @@ esac`,
     encoding: 'utf8',
     env: { ...process.env, PATH: `${folder}:${process.env['PATH'] ?? ''}` },
   });
-  return { ...ran, asked: readFileSync(asked, 'utf8').trim().split('\n'), isMarked: existsSync(marker) };
+  return { ...ran, asked: readFileSync(asked, 'utf8').trim().split('\n'), isMarked: existsSync(marker), marker };
 }
 
 describe('kubeadm’s upgrade of a control plane', () => {
@@ -111,6 +118,38 @@ test.each([
   },
 );
 
+describe('kubeadm that fails', () => {
+  const noted = (text: string): void => writeFileSync(join(folder, 'noted'), text);
+  const failing = (kubeadm: string, over: Partial<Upgrade> = {}) =>
+    upgraded({ schedulerAfter: 0, cutOff: false, kubeadm: `${kubeadm}\nexit 1`, ...over });
+
+  test('before it changed anything leaves no marker: another version may follow', () => {
+    noted('kubeadm-config 7');
+    const { status, stderr, isMarked } = failing("echo 'preflight: the version argument is invalid' >&2");
+    expect([status, isMarked]).toEqual([1, false]);
+    expect(stderr).toContain('kubeadm has changed nothing on this host');
+  });
+
+  test.each([
+    ['a manifest', (path: string) => `echo new >${path}/kubernetes/manifests/etcd.yaml`],
+    ['a manifest that it put back', (path: string) => `mv ${path}/kubernetes/manifests/etcd.yaml ${path}/e; mv ${path}/e ${path}/kubernetes/manifests/etcd.yaml`], // prettier-ignore
+    ['the kubelet’s configuration', (path: string) => `echo new >${path}/kubelet/config.yaml`],
+    ['a ConfigMap of the cluster', (path: string) => `echo kubeadm-config 8 >${path}/noted`],
+  ])('after it changed %s leaves its marker, with its version and command', (_, change) => {
+    noted('kubeadm-config 7');
+    const { marker, stderr } = failing(change(folder), { how: 'apply' });
+    expect(JSON.parse(readFileSync(marker, 'utf8'))).toMatchObject({ stage: 'begun', about: '1.37.1', how: 'apply' });
+    expect(stderr).not.toContain('changed nothing');
+  });
+
+  test('leaves its marker where the cluster does not tell, and where an earlier run was cut off', () => {
+    expect(failing('').isMarked).toBe(true);
+    rmSync(join(folder, 'marker.json'));
+    noted('kubeadm-config 7');
+    expect(failing('', { cutOff: true }).isMarked).toBe(true);
+  });
+});
+
 describe('kubeadm’s copy of etcd’s data', () => {
   const COPY = 'kubeadm-backup-etcd-2026-11-25-09-00-00';
   const REPLACED = 'kubeadm-backup-manifests-2026-11-25-09-00-00';
@@ -123,7 +162,7 @@ describe('kubeadm’s copy of etcd’s data', () => {
   function left(copiedMinutesAgo: number, replacedMinutesAgo: number): void {
     mkdirSync(join(backups(), COPY, 'etcd', 'member'), { recursive: true });
     for (const name of [COPY, REPLACED]) made(join(backups(), name), copiedMinutesAgo);
-    made(join(folder, 'manifests'), replacedMinutesAgo);
+    made(join(kubernetes(), 'manifests'), replacedMinutesAgo);
   }
   const found = (): readonly string[] => readdirSync(backups()).sort();
 
@@ -153,7 +192,7 @@ describe('kubeadm’s copy of etcd’s data', () => {
   });
 
   test('goes at once if it found no room, and kubeadm’s error is passed on', () => {
-    made(join(folder, 'manifests'), 90);
+    made(join(kubernetes(), 'manifests'), 90);
     const kubeadm = `mkdir -p ${backups()}/${REPLACED} ${backups()}/${COPY}/etcd; echo 'no space left on device' >&2; exit 3`;
     const { status, stderr } = upgraded({ schedulerAfter: 0, cutOff: false, kubeadm });
     expect([status, stderr]).toEqual([3, 'no space left on device\n']);

@@ -215,6 +215,32 @@ describe('an upgrade is refused', () => {
     expect(refused({ cluster: running('1.36.3', { settings }) })).toEqual([]);
   });
 
+  test('while an upgrade to another version is unfinished on a control plane, unless it has changed nothing', () => {
+    const begun = (about: string) => ({ cp1: { marker: { ...marker('upgrade'), about } } });
+    const pods = [...running('1.36.3').pods].map((pod) => ({ ...pod }));
+    const whole = ['cp1', 'cp2'].flatMap((node) =>
+      ['kube-controller-manager', 'kube-scheduler', 'etcd'].map((component) =>
+        podOf({
+          ...{ name: `${component}-${node}`, node, labels: { component } },
+          images: [`registry.k8s.io/${component}:${component === 'etcd' ? '3.6.8-0' : 'v1.36.3'}`],
+        }),
+      ),
+    );
+    const cluster = running('1.36.3', { pods: [...pods, ...whole] });
+    const back = { inventory: inventoryAt('1.36.3'), hops: ['1.36.3'], cluster };
+    expect(refused({ ...back, facts: begun('1.37.1') })).toEqual([]);
+    expect(refused({ cluster, facts: begun('1.37.1') })).toEqual([]);
+    const scheduler = [...pods, ...whole].filter(({ name }) => name !== 'kube-scheduler-cp1');
+    expect(refused({ ...back, cluster: running('1.36.3', { pods: scheduler }), facts: begun('1.37.1') })).toEqual([
+      'cp1: refused: an upgrade to 1.37.1 was cut off here, and may have changed kube-scheduler unknown -> finish it first: set kubernetes.version to 1.37.1 and run `kbuild upgrade`',
+    ]);
+    expect(refused({ cluster, facts: begun('1.36.3') })).toEqual([
+      expect.stringMatching(
+        /^cp1: refused: an upgrade to 1\.36\.3 was cut off here, .* -> finish it first: set kubernetes\.version to 1\.36\.3/,
+      ),
+    ]);
+  });
+
   test('when another action is unfinished on a host, or its marker cannot be read', () => {
     expect(refused({ facts: { w1: { marker: marker('rotate-ca', 'trust') } } })).toEqual([
       'w1: refused: an unfinished rotate-ca of demo lies here (trust) -> finish it with the command that began it, then run `kbuild upgrade` again',
