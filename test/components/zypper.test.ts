@@ -116,6 +116,7 @@ describe('the script that runs zypper', () => {
   test('waits for another zypper, and says who it is', () => {
     const waits = `holders() { echo "/run/zypp.pid is held by process 7 (zypper)"; }
       zypper() { if [ -e tried ]; then return 0; fi; : >tried; return 7; }
+      sleep() { :; }
       patiently run_zypper install x`;
     expect(run('', 0, waits)).toBe('waiting: /run/zypp.pid is held by process 7 (zypper)\n');
   });

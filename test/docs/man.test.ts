@@ -30,12 +30,16 @@ describe('manual pages (else: npm run docs:man)', () => {
     expect(readdirSync(folder).filter((name) => !pages.has(name))).toEqual([]);
   });
 
-  test('groff and mandoc have nothing against any of them', () => {
-    const files = [...pages.keys()].map((name) => folder + name);
+  const files = [...pages.keys()].map((name) => folder + name);
+
+  test('groff has nothing against any of them', { tags: ['groff'] }, () => {
     for (const file of files) {
       const groff = spawnSync('groff', ['-man', '-ww', '-z', '-Tutf8', file], { encoding: 'utf8' });
       expect({ status: groff.status, stderr: groff.stderr }, file).toEqual({ status: 0, stderr: '' });
     }
+  });
+
+  test('mandoc has nothing against any of them', { tags: ['mandoc'] }, () => {
     const lint = spawnSync('mandoc', ['-T', 'lint', '-W', 'warning', ...files], { encoding: 'utf8' });
     // A date would have to be changed with every change of a page.
     const left = lint.stdout.split('\n').filter((line) => line !== '' && !line.includes('missing date'));
@@ -43,7 +47,7 @@ describe('manual pages (else: npm run docs:man)', () => {
     expect(left).toEqual([]);
   });
 
-  test('a wrong page would be seen', () => {
+  test('a wrong page would be seen', { tags: ['groff'] }, () => {
     const groff = spawnSync('groff', ['-man', '-ww', '-z', '-Tutf8'], {
       input: '.TH A 1\n.nonsense\n',
       encoding: 'utf8',
@@ -51,7 +55,7 @@ describe('manual pages (else: npm run docs:man)', () => {
     expect(groff.stderr).toContain('nonsense');
   });
 
-  test('say what --help says', () => {
+  test('say what --help says', { tags: ['groff'] }, () => {
     const text = rendered(pages.get('kbuild-up.1')!);
     for (const part of ['kbuild-up - Build or change', '--hosts <names>', "kbuild up --hosts 'w*'", '--dead <names>'])
       expect(text).toContain(part);
@@ -59,6 +63,7 @@ describe('manual pages (else: npm run docs:man)', () => {
 
   test.each(['.SH NO', "'quoted'", '\\fBbold', 'a\n.SH b', '--flag', '"x"', '`y`', 'back\\slash'])(
     '%j stands in a page as it is',
+    { tags: ['groff'] },
     (text) => {
       expect(rendered(`.TH A 1\n.SH B\n${roffText(text)}\n`)).toContain(text.replaceAll('\n', ' '));
     },

@@ -83,8 +83,8 @@ for (const { name, tags, program, flags } of SHELLS)
   });
 
 test('the deadline of a command starts with the command, not with those before it', () => {
-  const slow = Object.fromEntries(Array.from({ length: 3 }, (_, i) => [`slow${String(i)}`, sh`sleep 1.5; echo ${i}`]));
-  const { script } = framedScript(slow, 'NONCE', { probe: 3, batch: 1 });
+  const slow = Object.fromEntries(Array.from({ length: 3 }, (_, i) => [`slow${String(i)}`, sh`sleep 0.7; echo ${i}`]));
+  const { script } = framedScript(slow, 'NONCE', { probe: 2, batch: 1 });
   const { stdout, stderr } = spawnSync('/bin/sh', ['-s'], {
     input: `set -eu\n{\n${script}\n} </dev/null\n`,
     encoding: 'utf8',

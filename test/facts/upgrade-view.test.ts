@@ -84,10 +84,14 @@ esac
   );
   chmodSync(join(folder, 'kubectl'), 0o755);
   const run = ({ script }: { readonly script: string }) => {
-    const { status, stdout, stderr } = spawnSync('sh', ['-c', script], {
-      encoding: 'utf8',
-      env: { PATH: `${folder}:${process.env['PATH'] ?? ''}` },
-    });
+    const { status, stdout, stderr } = spawnSync(
+      'sh',
+      ['-c', script.replaceAll('mktemp -d -p /run ', `mktemp -d -p ${folder} `)],
+      {
+        encoding: 'utf8',
+        env: { PATH: `${folder}:${process.env['PATH'] ?? ''}` },
+      },
+    );
     expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
     return Promise.resolve(stdout);
   };

@@ -5,6 +5,7 @@ import type { Inventory, WindowsHost } from '../../src/model/inventory.ts';
 import type { Remote } from '../../src/remote/remote.ts';
 import type { Command } from '../../src/shell/command.ts';
 import { decodePayload, type Payload } from '../../src/shell/powershell.ts';
+import { onceForEach } from '../../src/shell/once-for-each.ts';
 import { Secret, revealed } from '../../src/shell/secret.ts';
 import { loadAnswers } from '../windows/host/answers.ts';
 import { filesOf, freshMachine, type Machine } from '../windows/host/machine.ts';
@@ -20,6 +21,18 @@ const context = (world: Readonly<Record<string, unknown>>): ScriptContext =>
 /** A fresh Windows Server 2022, or what `change` makes of it. */
 export type MachineChange = (machine: Machine, world: Record<string, unknown>) => void;
 
+/** The probes of a host, each with the script that it runs; decoded once, because tests observe a machine after each change. */
+const probesOf = onceForEach((inventory: Inventory) =>
+  onceForEach((host: WindowsHost) => {
+    const probes = windowsProbes(inventory, host, watched(inventory)(host));
+    const scripts = Object.entries(probes).map(([fact, { command }]) => {
+      const { name, params } = decodePayload(command.script);
+      return { fact, name, params };
+    });
+    return { probes, scripts };
+  }),
+);
+
 /** The facts that the real probes have of a simulated machine. */
 export function factsOfMachine(
   inventory: Inventory,
@@ -27,9 +40,8 @@ export function factsOfMachine(
   machine: Machine,
   world: Readonly<Record<string, unknown>> = {},
 ): WindowsFacts {
-  const probes = windowsProbes(inventory, host, watched(inventory)(host));
-  const said = Object.entries(probes).map(([fact, { command }]): readonly [string, Answer] => {
-    const { name, params } = decodePayload(command.script);
+  const { probes, scripts } = probesOf(inventory)(host);
+  const said = scripts.map(({ fact, name, params }): readonly [string, Answer] => {
     try {
       return [fact, { stdout: JSON.stringify(answers.get(name)!(machine, params, context(world))) }];
     } catch (error) {

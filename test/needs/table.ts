@@ -39,6 +39,7 @@ const PROGRAMS = {
   groff: { names: ['groff'], apt: 'groff-base', brew: 'groff' },
   mandoc: { names: ['mandoc'], apt: 'mandoc', brew: 'mandoc' },
   openssl: { names: ['openssl'], apt: 'openssl', brew: 'openssl' },
+  script: { names: ['script'], apt: 'bsdutils' },
   shellcheck: { names: ['shellcheck'], apt: 'shellcheck', brew: 'shellcheck' },
   ssh: { names: ['ssh'], apt: 'openssh-client', brew: 'openssh' },
   sshd: { names: ['sshd'], apt: 'openssh-server', brew: 'openssh' },
@@ -90,6 +91,13 @@ export function findProgram(name: string): string | undefined {
   if (name.startsWith('/')) return isProgram(name) ? name : undefined;
   const folders = [...(process.env['PATH'] ?? '').split(delimiter), ...SYSTEM_FOLDERS].filter((one) => one !== '');
   return folders.map((folder) => join(folder, name)).find(isProgram);
+}
+
+/** The absolute path of a program that every POSIX system has. @throws Error where it is missing. */
+export function requireProgram(name: string): string {
+  const path = findProgram(name);
+  if (path === undefined) throw new Error(`this machine has no ${name}`);
+  return path;
 }
 
 const program = (name: ProgramName): Program => PROGRAMS[name];

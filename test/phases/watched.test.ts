@@ -132,43 +132,52 @@ type Asked = Readonly<Record<string, ReadonlySet<string>>>;
 const namesOf = (watched: Watched, list: keyof Watched): readonly string[] =>
   watched[list].map((one) => (typeof one === 'string' ? one : one.name));
 
-/** A map that notes which names are asked for. */
+/** A map that tells which names are asked for. */
 class Noting extends Map<string, unknown> {
-  readonly #asked: Set<string>;
-  constructor(found: Iterable<readonly [string, unknown]>, asked: Set<string>) {
+  readonly #note: (name: string) => void;
+  constructor(found: Iterable<readonly [string, unknown]>, note: (name: string) => void) {
     super(found);
-    this.#asked = asked;
+    this.#note = note;
   }
   override get(name: string): unknown {
-    this.#asked.add(name);
+    this.#note(name);
     return super.get(name);
   }
   override has(name: string): boolean {
-    this.#asked.add(name);
+    this.#note(name);
     return super.has(name);
   }
 }
 
-/** The names that a step asks the facts of its own host about. A step that refuses has asked for what it needs. */
-function askedBy(step: Step<Kind>, { facts, ...about }: Target<Kind>): Asked {
-  const asked = Object.fromEntries(Object.values(FACTS).map((list) => [list, new Set<string>()]));
+/** What the step at hand has asked for: thousands of steps share the facts that note it. */
+let asking: Readonly<Record<string, Set<string>>> = {};
+
+/** The facts of a host, which note what they are asked for. */
+const notingOf = onceForEach((facts: object): object => {
   const noting = Object.defineProperties({}, Object.getOwnPropertyDescriptors(facts));
   for (const [fact, list] of Object.entries(FACTS)) {
     if (!(fact in facts)) continue;
-    const found = (facts as unknown as Readonly<Record<string, ReadonlyMap<string, unknown> | WindowsFiles>>)[fact]!;
+    const found = (facts as Readonly<Record<string, ReadonlyMap<string, unknown> | WindowsFiles>>)[fact]!;
+    const note = (name: string) => void asking[list]!.add(name);
     const at = (path: string) => {
-      asked[list]!.add(path);
+      note(path);
       return (found as WindowsFiles).at(path);
     };
-    const value = 'at' in found ? { ...found, at } : new Noting(found, asked[list]!);
+    const value = 'at' in found ? { ...found, at } : new Noting(found, note);
     Object.defineProperty(noting, fact, { value });
   }
+  return noting;
+});
+
+/** The names that a step asks the facts of its own host about. A step that refuses has asked for what it needs. */
+function askedBy(step: Step<Kind>, { facts, ...about }: Target<Kind>): Asked {
+  asking = Object.fromEntries(Object.values(FACTS).map((list) => [list, new Set<string>()]));
   try {
-    step.diff({ ...about, facts: noting } as never);
+    step.diff({ ...about, facts: notingOf(facts) } as never);
   } catch (error) {
     if (!(error instanceof Refused || error instanceof FactError)) throw error;
   }
-  return asked;
+  return asking;
 }
 
 /** Every step may ask whether kubeadm is there: on Windows hosts the step that installs it watches it. */

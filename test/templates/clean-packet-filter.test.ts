@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { KUBE_CHAINS, KUBE_TABLES, kubeChains } from '../../src/facts/linux/network.ts';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { requireProgram } from '../needs/table.ts';
 
 const script = fileURLToPath(new URL('../../templates/linux/clean-packet-filter.sh', import.meta.url));
 
@@ -32,8 +33,7 @@ beforeEach(() => {
   const bin = join(folder, 'bin');
   mkdirSync(bin);
   // Nothing but these: the filter of the machine that tests run on is not to be touched.
-  for (const name of ['sh', 'awk', 'cat', 'grep', 'tr'])
-    symlinkSync(execFileSync('which', [name]).toString().trim(), join(bin, name));
+  for (const name of ['sh', 'awk', 'cat', 'grep', 'tr']) symlinkSync(requireProgram(name), join(bin, name));
   const tool = (name: string, text: string) => {
     writeFileSync(join(bin, name), `#!/bin/sh\n${text}\n`);
     chmodSync(join(bin, name), 0o755);

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { withWorkloads } from '../../src/resources/drain.ts';
 import { script, using } from '../../src/templates.ts';
+import { shClock } from '../fakes/sh-clock.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -47,7 +48,10 @@ esac
     WORKLOADS: workloads,
   });
   const command = withWorkloads(using('linux/cordon.sh', drain));
-  const ran = spawnSync('sh', ['-eu', '-c', command.script], { cwd: folder, encoding: 'utf8' });
+  const ran = spawnSync('sh', ['-eu', '-c', shClock(folder).inScript(command.script)], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
   return { ...ran, asked: readFileSync(join(folder, 'asked'), 'utf8') };
 }
 
@@ -56,7 +60,11 @@ const KEPT =
 
 describe('a drain', () => {
   test('says which pods are still there and which budget keeps them, while it waits and when it fails', () => {
-    const { status, stdout, stderr } = drained('sleep 2; echo "error: global timeout reached" >&2; exit 1', ' ');
+    const { status, stdout, stderr } = drained(
+      `${shClock(folder).waits(2)}
+echo "error: global timeout reached" >&2; exit 1`,
+      ' ',
+    );
     expect(stdout).toMatch(/^waiting: pods leave w1 since \d+ s: /m);
     expect(stdout).toContain(KEPT);
     expect(stderr).toMatch(/^after \d+ s pods are still on w1: /);

@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { runsKubeadm } from '../../src/configuration/runs-kubeadm.ts';
 import { script } from '../../src/templates.ts';
+import { shClock } from '../fakes/sh-clock.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -78,7 +79,8 @@ esac`,
     ...{ KUBERNETES: kubernetes(), KUBELET: join(folder, 'kubelet') },
     ...{ KUBECTL: kubectl, HTTP_PROXY_URL: '', HTTPS_PROXY_URL: '', NO_PROXY_LIST: '' },
   });
-  const ran = spawnSync('sh', ['-eu', '-c', runsKubeadm(job).script], {
+  const { script: text } = runsKubeadm(job);
+  const ran = spawnSync('sh', ['-eu', '-c', dead === 'none' ? shClock(folder).inScript(text) : text], {
     cwd: folder,
     encoding: 'utf8',
     env: { ...process.env, PATH: `${folder}:${process.env['PATH'] ?? ''}` },

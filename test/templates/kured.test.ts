@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { using } from '../../src/templates.ts';
+import { shClock } from '../fakes/sh-clock.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -32,7 +33,7 @@ esac
     script: `KUBECTL=${kubectl} NODE=w1 CORDONED=c SECONDS_TO_DRAIN=1\n${name}`,
     title: name,
   });
-  const ran = spawnSync('sh', ['-eu', '-c', script], { cwd: folder, encoding: 'utf8' });
+  const ran = spawnSync('sh', ['-eu', '-c', shClock(folder).inScript(script)], { cwd: folder, encoding: 'utf8' });
   return { ...ran, asked: readFileSync(join(folder, 'asked'), 'utf8') };
 }
 

@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -17,6 +17,7 @@ import { withEtcdFolder } from '../../src/facts/linux/etcd-folder.ts';
 import { withRuntime } from '../../src/components/runtimes/index.ts';
 import { script, using } from '../../src/templates.ts';
 import { inventoryOf } from '../fakes/cluster.ts';
+import { requireProgram } from '../needs/table.ts';
 
 const TOOLS = 'sh cat grep tr sed head readlink find rm rmdir mkdir mv sync dirname sort timeout'.split(' ');
 
@@ -25,9 +26,9 @@ beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'kbuild-mounts-'));
   mkdirSync(join(folder, 'bin'));
   // Nothing but these: a kubeadm of the machine that tests run on is not to be found.
-  for (const name of TOOLS) symlinkSync(execFileSync('which', [name]).toString().trim(), join(folder, 'bin', name));
+  for (const name of TOOLS) symlinkSync(requireProgram(name), join(folder, 'bin', name));
   // awk reads this table of mounts in the place of the kernel's.
-  const awk = execFileSync('which', ['awk']).toString().trim();
+  const awk = requireProgram('awk');
   writeFileSync(join(folder, 'bin', 'awk'), `#!/bin/sh\nexec ${awk} "$1" ${folder}/mountinfo\n`);
   for (const name of ['ip', 'systemctl']) writeFileSync(join(folder, 'bin', name), '#!/bin/sh\n');
   for (const name of ['awk', 'ip', 'systemctl']) chmodSync(join(folder, 'bin', name), 0o755);

@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -13,6 +13,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { script, using } from '../../src/templates.ts';
+import { requireProgram } from '../needs/table.ts';
 
 const FROM = 'unix:///run/containerd/containerd.sock';
 const TO = 'unix:///run/crio/crio.sock';
@@ -28,7 +29,7 @@ const put = (name: string, lines: readonly string[]): void => {
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'kbuild-move-runtime-'));
   for (const name of ['sh', 'grep', 'cat', 'rm', 'tr', 'sed', 'sync', 'chmod', 'mv', 'dirname', 'rmdir'])
-    symlinkSync(execFileSync('which', [name]).toString().trim(), at(name));
+    symlinkSync(requireProgram(name), at(name));
   put('systemctl', [`echo "$*" >>${at('did')}`]);
   put('timeout', ['shift 3', 'exec "$@"']);
   mkdirSync(at('kubelet'));

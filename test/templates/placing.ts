@@ -1,7 +1,7 @@
 /** For scripts that put certificates in their places: a folder of Kubernetes, programs, and a runtime that a test speaks for. */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 
 /** What a script did. */
@@ -35,14 +35,14 @@ export function program(folder: string, name: string, text: string): void {
 /** Runs a script with these functions; a component's container is `old-NAME`. `signal`: what happens when one is ended. */
 export function placed(folder: string, text: string, functions: string, signal: string): Placed {
   const ended = `runtime_signal() { echo "end $2" >>${folder}/log; ${signal} }`;
-  const { status, stderr } = spawnSync(
-    'sh',
-    ['-eu', '-c', `${functions}\n${ended}\n${text.replaceAll('/etc/kubernetes', `${folder}/kubernetes`)}`],
-    {
-      cwd: join(folder, 'job'),
-      encoding: 'utf8',
-      env: { PATH: `${folder}/bin:${process.env['PATH'] ?? ''}` },
-    },
-  );
+  const { uid, gid } = userInfo();
+  const here = text
+    .replaceAll('/etc/kubernetes', `${folder}/kubernetes`)
+    .replaceAll('-o root -g root', `-o ${String(uid)} -g ${String(gid)}`);
+  const { status, stderr } = spawnSync('sh', ['-eu', '-c', `${functions}\n${ended}\n${here}`], {
+    cwd: join(folder, 'job'),
+    encoding: 'utf8',
+    env: { PATH: `${folder}/bin:${process.env['PATH'] ?? ''}` },
+  });
   return { status, stderr, log: readFileSync(join(folder, 'log'), 'utf8').trim().split('\n') };
 }

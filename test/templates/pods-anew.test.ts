@@ -1,16 +1,16 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { script, using } from '../../src/templates.ts';
+import { requireProgram } from '../needs/table.ts';
 
 let folder = '';
 const at = (name: string): string => join(folder, name);
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'kbuild-pods-anew-'));
-  for (const name of ['sh', 'grep', 'cat', 'rm', 'tr'])
-    symlinkSync(execFileSync('which', [name]).toString().trim(), at(name));
+  for (const name of ['sh', 'grep', 'cat', 'rm', 'tr']) symlinkSync(requireProgram(name), at(name));
   writeFileSync(at('systemctl'), `#!/bin/sh\necho "$*" >>${at('did')}\n`);
   writeFileSync(at('sleep'), '#!/bin/sh\n');
   for (const name of ['systemctl', 'sleep']) chmodSync(at(name), 0o755);

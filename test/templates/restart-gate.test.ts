@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { script } from '../../src/templates.ts';
+import { shClock } from '../fakes/sh-clock.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -74,7 +75,10 @@ esac
     SECONDS_AT_MOST: seconds,
     BROKEN_SECONDS: broken,
   });
-  const { status, stdout, stderr } = spawnSync('sh', ['-eu', '-c', text], { cwd: folder, encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync('sh', ['-eu', '-c', shClock(folder).inScript(text)], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
   expect(status, stderr).toBe(0);
   return stdout.split('\n').filter((line) => line !== '');
 }

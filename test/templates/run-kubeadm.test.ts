@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { runsKubeadm } from '../../src/configuration/runs-kubeadm.ts';
+import { shClock } from '../fakes/sh-clock.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -41,7 +42,7 @@ exit 1
   );
   chmodSync(kubeadm, 0o755);
   const job = runsKubeadm({ shell: 'sh', script: 'run_kubeadm join --config x; echo after', title: 'a job' });
-  const ran = spawnSync('sh', ['-eu', '-c', job.script], {
+  const ran = spawnSync('sh', ['-eu', '-c', shClock(folder).inScript(job.script)], {
     cwd: folder,
     encoding: 'utf8',
     env: { ...process.env, PATH: `${folder}:${process.env['PATH'] ?? ''}` },

@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { putControlPlaneAside } from '../../src/cluster/stop-control-plane.ts';
 import { inventory } from '../fakes/inventory.ts';
 import { linuxHosts } from '../../src/topology/select.ts';
+import { requireProgram } from '../needs/table.ts';
 
 let bin = '';
 const tool = (name: string, text: string): void => {
@@ -15,8 +16,7 @@ const tool = (name: string, text: string): void => {
 beforeEach(() => {
   bin = mkdtempSync(join(tmpdir(), 'kbuild-stop-'));
   // Nothing but these: no container and no manifest of this machine is touched.
-  for (const name of ['sh', 'awk', 'cat'])
-    symlinkSync(execFileSync('which', [name]).toString().trim(), join(bin, name));
+  for (const name of ['sh', 'awk', 'cat']) symlinkSync(requireProgram(name), join(bin, name));
   for (const name of ['mkdir', 'mv', 'rm']) tool(name, 'exit 0');
   tool('sleep', `echo x >>${bin}/waits`);
   tool('systemctl', 'exit 0');

@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Command } from '../../src/shell/command.ts';
 import { withWorkloads } from '../../src/resources/drain.ts';
 import { script, using } from '../../src/templates.ts';
+import { shClock } from '../fakes/sh-clock.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -20,7 +21,10 @@ function run(branches: string, make: (kubectl: string) => Command<'sh'>) {
   writeFileSync(kubectl, `#!/bin/sh\necho "$*" | head -n 1 >>${folder}/asked\ncase "$*" in\n${branches}\nesac\n`);
   chmodSync(kubectl, 0o755);
   const command = withWorkloads(make(kubectl));
-  const ran = spawnSync('sh', ['-eu', '-c', command.script], { cwd: folder, encoding: 'utf8' });
+  const ran = spawnSync('sh', ['-eu', '-c', shClock(folder).inScript(command.script)], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
   const asked = join(folder, 'asked');
   return { ...ran, asked: existsSync(asked) ? readFileSync(asked, 'utf8') : '' };
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { isDropping, rotationOf, stageOf } from '../../../src/cluster/rotation.ts';
 import type { Rotating } from '../../../src/kubeadm/authority/rotating.ts';
-import { carryOut, copyOf, fleetOf, fresh, join, nextDue, type World } from './rotation-world.ts';
+import { carryOut, copyOf, fleetOf, fresh, join, nextDue, onceForState, type World } from './rotation-world.ts';
 
 const rotating = (direction: Rotating['direction']): Rotating => ({
   name: 'ca',
@@ -12,6 +12,12 @@ const rotating = (direction: Rotating['direction']): Rotating => ({
   workloads: 'restart',
   secretTokens: 'refuse',
 });
+
+const due = {
+  forward: onceForState((world) => nextDue(world, rotating('forward'))),
+  back: onceForState((world) => nextDue(world, rotating('back'))),
+};
+const dueIn = (world: World, direction: 'forward' | 'back') => due[direction](world);
 
 /** What must hold at every moment: no client is cut off, and what signs has one key and one certificate. */
 function faults(world: World): readonly string[] {
@@ -46,7 +52,7 @@ function faults(world: World): readonly string[] {
 function run(world: World, direction: Rotating['direction'], most = Infinity): readonly string[] {
   const made: string[] = [];
   while (made.length < most) {
-    const due = nextDue(world, rotating(direction));
+    const due = dueIn(world, direction);
     if (due === undefined) return made;
     carryOut(world, due.host, due.step, rotating(direction), 'whole');
     made.push(`${due.host} ${due.step}`);
@@ -127,7 +133,7 @@ describe('a rotation of the CA', () => {
   test.each(whole.map((_, at) => at))('that is cut off in the middle of change %i does it again, and ends', (at) => {
     const world = fresh();
     run(world, 'forward', at);
-    const due = nextDue(world, rotating('forward'))!;
+    const due = dueIn(world, 'forward')!;
     carryOut(world, due.host, due.step, rotating('forward'), 'half');
     expect(faults(world)).toEqual([]);
     run(world, 'forward');
@@ -188,7 +194,7 @@ describe('a control plane that joins while the CA is rotated', () => {
     const world = fresh();
     run(world, 'forward', whole.indexOf('cp2 survivor-signs') + 1);
     join(world, 'cp1');
-    expect(nextDue(world, rotating('forward'))).toMatchObject({ host: 'cp3', step: 'both-trusted' });
+    expect(dueIn(world, 'forward')).toMatchObject({ host: 'cp3', step: 'both-trusted' });
   });
 });
 
@@ -196,7 +202,7 @@ test('how far a rotation is, is as far as the host that is furthest', () => {
   const world = fresh();
   const stages = new Map<string, string>();
   for (let made = 0; made < whole.length; made++) {
-    const due = nextDue(world, rotating('forward'))!;
+    const due = dueIn(world, 'forward')!;
     carryOut(world, due.host, due.step, rotating('forward'), 'whole');
     stages.set(`${due.host} ${due.step}`, stageOf(fleetOf(world), 'ca'));
   }
