@@ -20,11 +20,19 @@ import { returnedHosts } from './returned.ts';
 import { refuseForeignRotations } from './rotation-refusals.ts';
 import { standing } from './standing.ts';
 
+/** Whether a command joins hosts of the inventory to the cluster, as `up` does. `upgrade` and `reboot` leave them as they are. */
+export type Joining = 'joins hosts' | 'joins none';
+
 /**
  * Why `up` may not start, all reasons at once; empty if it may. `up` leaves refused workers out instead
  * (`refusedWorkers`). `hosts`: patterns of `--hosts`. Throws `FactError` when a fact that it needs is unknown.
  */
-export function refusals(inventory: Inventory, fleet: Fleet, hosts?: readonly string[]): readonly Refused[] {
+export function refusals(
+  inventory: Inventory,
+  fleet: Fleet,
+  hosts?: readonly string[],
+  joining: Joining = 'joins hosts',
+): readonly Refused[] {
   const others = fleet.hosts.flatMap(({ host }) => (host.role === 'worker' ? [] : [host.name]));
   return [
     ...changeRefusals(inventory, fleet, others, 'moves runtimes'),
@@ -38,7 +46,7 @@ export function refusals(inventory: Inventory, fleet: Fleet, hosts?: readonly st
     ...liveSettings(inventory, fleet),
     ...networkRefusals(inventory, fleet),
     ...handlersInUse(inventory, fleet, hosts),
-    ...growth(inventory, fleet, hosts),
+    ...(joining === 'joins none' ? [] : growth(inventory, fleet, hosts)),
     ...founding(inventory, fleet, hosts),
   ];
 }

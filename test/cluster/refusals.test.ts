@@ -68,6 +68,12 @@ describe('a control plane that would join in the middle of an upgrade', () => {
     ]);
   });
 
+  test('keeps no command from the cluster that joins none: the upgrade can be finished', () => {
+    const cluster = clusterOf({ ...live, version: '1.36.3', pods: [apiServer('1.35.8')] });
+    const fleet = fleetIn(cluster, joinedHost(cp1), freshHost(cp2), joinedHost(w1));
+    expect(refusals(grown, fleet, undefined, 'joins none')).toEqual([]);
+  });
+
   test('is refused while kubeadm has not ended an upgrade on another one', () => {
     const cluster = clusterOf({ ...live, version: '1.36.3', pods: [apiServer('1.36.3')] });
     expect(reasons(cluster, { marker })).toEqual([

@@ -3,7 +3,7 @@ import type { CheckedFinding } from '../../checks/check.ts';
 import { runChecks, stops } from '../../checks/run-checks.ts';
 import { changeRefusals, refusedWorkers, type Moving } from '../../cluster/change-refusals.ts';
 import { lostCluster } from '../../cluster/lost.ts';
-import { refusals } from '../../cluster/refusals.ts';
+import { refusals, type Joining } from '../../cluster/refusals.ts';
 import type { KbuildError } from '../../errors.ts';
 import { ChecksFailed, combined } from '../../errors.ts';
 import { findingsText } from '../../report/findings.ts';
@@ -38,9 +38,15 @@ export function refuseForeign(
   if (refused.length > 0) throw combined(refused);
 }
 
+const JOINS_NONE: ReadonlySet<string> = new Set(['upgrade', 'reboot']);
+
+/** A control plane that waits to join must not keep `upgrade` from finishing what it waits for. */
+const joiningOf = ({ command }: Pick<Run, 'command'>): Joining =>
+  JOINS_NONE.has(command) ? 'joins none' : 'joins hosts';
+
 /** @throws Refused where `up` may not change this cluster, by the last observation: the same for commands that do a part of what it does */
-export function refuseAsUp({ connected, inventory, flags }: Pick<Run, 'connected' | 'inventory' | 'flags'>): void {
-  const refused = refusals(inventory, connected.observations.fleet(), flags.hosts);
+export function refuseAsUp(run: Pick<Run, 'command' | 'connected' | 'inventory' | 'flags'>): void {
+  const refused = refusals(run.inventory, run.connected.observations.fleet(), run.flags.hosts, joiningOf(run));
   if (refused.length > 0) throw combined(refused);
 }
 
@@ -59,7 +65,7 @@ export function findings({ connected, inventory, flags, note }: Run, surveys?: S
  */
 export function obstacles(run: Run, found: readonly CheckedFinding[]): KbuildError | undefined {
   const fleet = run.connected.observations.fleet();
-  const refused = refusals(run.inventory, fleet, run.flags.hosts);
+  const refused = refusals(run.inventory, fleet, run.flags.hosts, joiningOf(run));
   if (refused.length > 0) return combined(refused);
   // Unreachable hosts have their own error, below.
   const bad = found.filter((finding) => stops(finding) && finding.check !== 'reachable');
