@@ -21,6 +21,8 @@ export interface HostSettings {
   readonly os: System;
   /** Folder of the base tree that it lies over. */
   readonly base: string;
+  /** Folder of the disk that lies between its own and the base tree (prepared-disk.ts). */
+  readonly prepared?: string | undefined;
 }
 
 /** Names of all hosts that exist, running or not, sorted. */
@@ -48,6 +50,7 @@ export function hostSettings(name: string): HostSettings {
     ...(env['INTERNAL'] ? { internalAddress: env['INTERNAL'] } : {}),
     os: SYSTEMS.find((os) => os === env['OS']) ?? SYSTEMS[0],
     base: env['BASE']!,
+    ...(env['PREPARED'] ? { prepared: env['PREPARED'] } : {}),
   };
 }
 
@@ -61,6 +64,7 @@ export async function saveSettings(settings: HostSettings, dir = hostDir(setting
     GATEWAY,
     OS: settings.os,
     BASE: settings.base,
+    PREPARED: settings.prepared ?? '',
   };
   const text = Object.entries(env).map(([key, value]) => `${key}=${value}\n`);
   await writeFile(join(dir, 'host.env.new'), text.join(''));
@@ -75,13 +79,15 @@ export interface Claim {
   readonly os: System | undefined;
   /** The tree of a system. */
   readonly base: (os: System) => string;
+  /** Of a new host: the disk that it lies over besides. */
+  readonly prepared?: string | undefined;
 }
 
 /**
  * Makes sure that a host of that name exists with that many interfaces and of that system, and gives it an address for its
  * life. Throws Unmet for a bad name, or when it exists with another number of interfaces or of another system.
  */
-export async function claimHost(name: string, { nics, os, base }: Claim): Promise<HostSettings> {
+export async function claimHost(name: string, { nics, os, base, prepared }: Claim): Promise<HostSettings> {
   if (!/^[a-z]([a-z0-9-]{0,29}[a-z0-9])?$/.test(name))
     throw new Unmet(`${name}: not a host name (a-z, 0-9 and -, at most 31 characters)`);
   return withLock('addresses', async () => {
@@ -105,6 +111,7 @@ export async function claimHost(name: string, { nics, os, base }: Claim): Promis
       ...(nics === 2 ? { internalAddress: internalAddressOf(octet) } : {}),
       os: os ?? SYSTEMS[0],
       base: base(os ?? SYSTEMS[0]),
+      ...(prepared === undefined ? {} : { prepared }),
     };
     const fresh = join(paths.hosts, `.new-${name}`);
     await rm(fresh, { recursive: true, force: true });

@@ -48,10 +48,12 @@ export interface UpOptions {
   readonly os?: System;
   /** Kubernetes versions that are needed. Default all of the lab. */
   readonly versions?: readonly KubernetesVersion[];
+  /** The folder of the disk that a new host lies over (`preparedDisk`). Default none: it is bare. */
+  readonly prepared?: string;
 }
 
 /** Builds what is missing, starts bridges and servers, and boots these hosts where they do not run. Returns when their sshd answers. */
-export async function up(names: readonly string[], { nics, os, versions }: UpOptions = {}): Promise<void> {
+export async function up(names: readonly string[], { nics, os, versions, prepared }: UpOptions = {}): Promise<void> {
   const existing = new Set(hostNames());
   if (os === VIRTUAL_MACHINE) await installPackages(VIRTUAL_MACHINE_PACKAGES);
   await requireDiskForHosts(names.filter((name) => !existing.has(name)).length);
@@ -63,7 +65,7 @@ export async function up(names: readonly string[], { nics, os, versions }: UpOpt
   await raiseLimits();
   await networkUp();
   await servicesUp(tools);
-  for (const name of names) await claimHost(name, { nics, os, base });
+  for (const name of names) await claimHost(name, { nics, os, base, prepared });
   await each(names, boot);
 }
 
@@ -91,8 +93,14 @@ export async function downAll(): Promise<void> {
   await restoreSysctls();
 }
 
-/** Makes hosts fresh: a new disk, a boot, the same address and host keys. Partitions are healed. */
-export async function reset(names: readonly string[]): Promise<void> {
+/**
+ * Makes hosts fresh: a new disk, a boot, the same address and host keys. Partitions are healed. `prepared`: the folder of a disk
+ * (`preparedDisk`) that the new one lies over; without it the hosts are bare.
+ */
+export async function reset(
+  names: readonly string[],
+  { prepared }: { readonly prepared?: string } = {},
+): Promise<void> {
   const { base } = await buildAll({
     systems: names.map((name) => hostSettings(name).os),
     versions: servedVersions(),
@@ -101,7 +109,7 @@ export async function reset(names: readonly string[]): Promise<void> {
     const settings = hostSettings(name);
     await cutPower(name);
     await wipeDisk(name);
-    await saveSettings({ ...settings, base: base(settings.os) });
+    await saveSettings({ ...settings, base: base(settings.os), prepared });
     await rejoin([name]);
     await boot(name);
   });

@@ -9,6 +9,8 @@ export const paths = {
   build: join(labDir, 'build'),
   /** One folder a host. */
   hosts: join(labDir, 'hosts'),
+  /** Disks that hosts can boot from, one folder each (prepared-disk.ts). */
+  prepared: join(labDir, 'prepared'),
   /** What the web server serves: links to artifacts. */
   www: join(labDir, 'www'),
   /** The registry's storage: a link to an artifact. */

@@ -2,6 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
+import { bootFresh } from './fresh.ts';
 import { inventoryFile, kbuild, start, type Ran, type Running } from './kbuild.ts';
 import * as lab from './lab.ts';
 import { readable } from './ok.ts';
@@ -25,17 +26,22 @@ export interface Stacked {
 
 /**
  * Boots fresh hosts and a balancer; `cluster` names the cluster; `more` are further settings of its inventory. `virtual`: the address
- * that kbuild's own load balancers, on the control planes, have instead.
+ * that kbuild's own load balancers, on the control planes, have instead. `prepared`: those of the hosts that are not bare (prepared-disk.ts).
  */
 export async function stacked(
   cluster: string,
   port: number,
   hosts: readonly string[],
   more: object = {},
-  virtual?: { readonly address: string; readonly port: number },
+  {
+    virtual,
+    prepared = [],
+  }: {
+    readonly virtual?: { readonly address: string; readonly port: number };
+    readonly prepared?: readonly string[];
+  } = {},
 ): Promise<Stacked> {
-  await lab.up(hosts);
-  await lab.reset(hosts);
+  await bootFresh(hosts, prepared);
   const balancer = await balance(port, []);
   const { folder, file } = inventoryFile({});
   const kubeconfig = join(folder, `${cluster}.kubeconfig`);

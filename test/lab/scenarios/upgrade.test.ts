@@ -32,7 +32,7 @@ const VIRTUAL = { address: '10.77.0.231', port: 8443 };
 const wanted = (version: string): Promise<void> => nameVersion(cluster, HOSTS, version);
 
 beforeAll(async () => {
-  cluster = await stacked('upgrade', 7611, HOSTS, {}, VIRTUAL);
+  cluster = await stacked('upgrade', 7611, HOSTS, {}, { virtual: VIRTUAL, prepared: HOSTS });
   ok(await cluster.up());
   await startWorkload('ugcp1');
   await wanted(NEW.version);
