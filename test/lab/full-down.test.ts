@@ -1,3 +1,4 @@
+/** `lab down` without names leaves a machine as it was. It runs alone. */
 import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+/** The lab itself: boots, reboots, power cuts, partitions, resets, and nothing left afterwards. */
 import { existsSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {

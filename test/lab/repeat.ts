@@ -1,12 +1,14 @@
 /**
- * `npm run test:lab -- [FILE…] [--repeat 10]`: the lab's tests, or those in these files, so many times one after the other.
- * Goes on after a failure; the last lines count the rounds of each test that failed. Exit 1 when one did. Other words are
- * vitest's.
+ * `npm run test:lab -- [FILE…] [--group N] [--changed [COMMIT]] [--repeat 10]`: the lab's tests but the long ones, or those in these files, so
+ * many times one after the other. `--group`: one of CI's groups (which.ts). `--changed`: those that a change since that commit (HEAD~1) must
+ * run, the long ones too, uncommitted files included; `--list` only names them. Goes on after a failure; the last lines count the rounds of
+ * each test that failed. Exit 1 when one did. Other words are vitest's.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { filesFor, GROUPS } from './which.ts';
 
 /** What is read of vitest's report. */
 interface Report {
@@ -19,14 +21,46 @@ interface Report {
   }[];
 }
 
-const words = process.argv.slice(2);
-const at = words.indexOf('--repeat');
-const times = at === -1 ? 1 : Number(words[at + 1]);
-if (!Number.isInteger(times) || times < 1) {
-  console.error('--repeat wants how many times: npm run test:lab -- --repeat 10');
+function usage(text: string): never {
+  console.error(text);
   process.exit(2);
 }
-const rest = words.filter((_, index) => at === -1 || (index !== at && index !== at + 1));
+
+/** Takes an option and its value out of the words. `fallback`: its value where none follows it. */
+function option(words: string[], name: string, fallback?: string): string | undefined {
+  const at = words.indexOf(name);
+  if (at === -1) return undefined;
+  const hasValue = words[at + 1] !== undefined && !words[at + 1]!.startsWith('--');
+  const [, value] = words.splice(at, hasValue ? 2 : 1);
+  return value ?? fallback ?? usage(`${name} wants a value: npm run test:lab -- ${name} VALUE`);
+}
+
+function git(...args: readonly string[]): readonly string[] {
+  const { status, stdout, stderr } = spawnSync('git', args, { encoding: 'utf8' });
+  if (status !== 0) usage(`git ${args.join(' ')}: ${stderr.trim()}`);
+  return stdout.split('\n').filter((line) => line !== '');
+}
+
+const rest = process.argv.slice(2);
+const times = Number(option(rest, '--repeat') ?? 1);
+if (!Number.isInteger(times) || times < 1) usage('--repeat wants how many times: npm run test:lab -- --repeat 10');
+
+const group = option(rest, '--group');
+const since = option(rest, '--changed', 'HEAD~1');
+const isListed = rest.includes('--list');
+const inGroup =
+  group === undefined ? [] : (GROUPS[Number(group) - 1] ?? usage(`--group: 1 to ${String(GROUPS.length)}`));
+const changed =
+  since === undefined
+    ? []
+    : filesFor([...git('diff', '--name-only', since), ...git('ls-files', '--others', '--exclude-standard')]);
+const chosen = [...inGroup, ...changed].map((file) => join('test/lab', file));
+if (isListed || (since !== undefined && chosen.length === 0)) {
+  console.log(chosen.length === 0 ? 'the change touches nothing that the lab tests' : chosen.join('\n'));
+  process.exit(0);
+}
+const projects = ['core', 'lab*', ...(changed.length > 0 ? ['long'] : [])].flatMap((one) => ['--project', one]);
+const words = [...rest, ...chosen];
 
 /** Tests that failed, and files of which no test could run. */
 function failuresOf({ testResults }: Report): readonly string[] {
@@ -46,7 +80,7 @@ for (let round = 1; round <= times; round++) {
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
   const started = performance.now();
   rmSync(report, { force: true });
-  const { status, signal } = spawnSync('npx', ['vitest', 'run', '--project', 'lab*', ...reporters, ...rest], {
+  const { status, signal } = spawnSync('npx', ['vitest', 'run', ...projects, ...reporters, ...words], {
     stdio: 'inherit',
   });
   if (signal !== null) break;

@@ -1,3 +1,4 @@
+/** The Lease beside the locks of hosts: runs on two machines keep out of each other's way. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { lockHosts, whoHolds } from '../../../src/engine/lock.ts';
 import type { LockHolder } from '../../../src/engine/lock-holder.ts';

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { checked } from '../findings.ts';
 import { eventsOf, inventoryFile, kbuild, start, type Ran } from '../kbuild.ts';
 import * as lab from '../lab.ts';
+import { leftByReset } from '../left-by-reset.ts';
 import { ok, timed, unchanged, well } from '../ok.ts';
 import { dial, kubectl, nodes, startEcho, stopEcho, type EchoPod } from '../pods.ts';
 import { PATIENCE_MS, waitUntil } from '../wait-until.ts';
@@ -444,16 +445,7 @@ describe('reset', () => {
     console.log(`reset of three hosts: ${ran.seconds.toFixed(1)} s`);
     for (const host of HOSTS) {
       expect(await lab.inside(host, canariesThere)).toEqual(before);
-      const left = await lab.inside(
-        host,
-        `ls -d /etc/kubernetes/*.conf /etc/kubernetes/pki/* /etc/kubernetes/manifests/* /var/lib/etcd/member /var/lib/cni/* /etc/cni/net.d/10-flannel.conflist \
-           /var/lib/kbuild/* /etc/sysctl.d/*kbuild* /etc/modules-load.d/*kbuild* /etc/apt/sources.list.d/*kbuild* 2>/dev/null
-         iptables-save | grep -E 'KUBE-|CNI-|FLANNEL-'
-         ip -o link show | grep -E 'cni0|flannel|veth'
-         ss -Hltn 'sport = :6443 or sport = :10250 or sport = :2379'
-         grep /var/lib/kubelet/ /proc/mounts`,
-      );
-      expect(left.stdout, host).toBe('');
+      expect(await leftByReset(host), host).toBe('');
     }
   });
 

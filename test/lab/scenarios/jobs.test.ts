@@ -1,3 +1,4 @@
+/** Jobs of a host: they outlive a connection, kbuild and a power cut, run once, take turns, and leave nothing. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Secret } from '../../../src/shell/secret.ts';
 import { sh } from '../../../src/shell/sh.ts';

@@ -1,3 +1,4 @@
+/** Locks of hosts: one holder at a time, freed when a run dies, taken again after a lost connection, forced only when told. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { forceUnlock, lockHosts, whoHolds } from '../../../src/engine/lock.ts';
 import type { LockHolder } from '../../../src/engine/lock-holder.ts';

@@ -1,3 +1,4 @@
+/** How kbuild becomes root: sudo with and without a password, doas, other languages of an account, a wrong password tried once. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,0 +1,159 @@
+/**
+ * Which of the lab's tests run when: the core with every `npm test`, the groups in turn in CI, the long ones before a release or after a
+ * change of what they prove. `npm run test:lab -- --changed` picks those that a change must run from `MUST_RUN`.
+ */
+import { readdirSync } from 'node:fs';
+import { basename, join } from 'node:path';
+
+const LAB = import.meta.dirname;
+
+/** Where a test file of the lab runs: with every `npm test`, in one of CI's groups, or by `npm run test:long`. */
+export type Tier = 'core' | 'group' | 'long';
+
+const FOLDERS: Readonly<Record<Tier, readonly string[]>> = {
+  core: ['core'],
+  group: ['scenarios', '.'],
+  long: ['long'],
+};
+
+/** Test files of the lab, as paths below test/lab: `core/life.test.ts`. */
+export const filesOf = (tier: Tier): readonly string[] =>
+  FOLDERS[tier].flatMap((folder) =>
+    readdirSync(join(LAB, folder))
+      .filter((name) => name.endsWith('.test.ts'))
+      .map((name) => join(folder, name)),
+  );
+
+/**
+ * The files that CI runs together beside the core, one of these groups a run. Each takes about as long as the others, and the longest of its
+ * files stands first.
+ */
+export const GROUPS: readonly (readonly string[])[] = [
+  ['scenarios/upgrade.test.ts', 'scenarios/locks.test.ts', 'scenarios/network.test.ts', 'requirements.test.ts'],
+  ['scenarios/cluster.test.ts', 'scenarios/interrupted.test.ts', 'scenarios/debian-13.test.ts', 'downloads.test.ts'],
+  ['scenarios/variants.test.ts', 'scenarios/secrets.test.ts', 'scenarios/firewall.test.ts', 'test-run.test.ts'],
+  ['scenarios/windows.test.ts', 'scenarios/stacked.test.ts', 'scenarios/jobs.test.ts'],
+  ['scenarios/certificates.test.ts', 'scenarios/soak.test.ts', 'scenarios/external-etcd.test.ts', 'lab.test.ts'],
+  ['scenarios/hosts.test.ts', 'scenarios/packages.test.ts', 'scenarios/privilege.test.ts', 'full-down.test.ts'],
+  [
+    'scenarios/faults.test.ts',
+    'scenarios/binaries.test.ts',
+    'scenarios/preflight.test.ts',
+    'scenarios/one-fails.test.ts',
+  ],
+];
+
+/** The number of the group whose turn it is, from 1, by a commit's hash in hexadecimal. */
+export const groupInTurn = (commit: string): number => (Number.parseInt(commit.slice(0, 8), 16) % GROUPS.length) + 1;
+
+const scenario = (...names: readonly string[]): readonly string[] => names.map((name) => `scenarios/${name}.test.ts`);
+const long = (...names: readonly string[]): readonly string[] => names.map((name) => `long/${name}.test.ts`);
+
+const ANY = filesOf('core');
+const INSTALLS = scenario('packages', 'hosts', 'debian-13', 'binaries');
+const CONTROL_PLANES = [...scenario('stacked'), ...long('stacked', 'every-change', 'undo', 'late-init', 'ownership')];
+const UPGRADES = [
+  ...scenario('upgrade'),
+  ...long('upgrade-chain', 'upgrade-external-etcd', 'upgrade-faults', 'upgrade-interrupted', 'upgrade-kube-vip'),
+  ...long('upgrade-patch', 'upgrade-power', 'upgrade-workers', 'restart-gate', 'time-bounds'),
+];
+const AUTHORITIES = [
+  ...scenario('certificates'),
+  ...long('renew', 'renew-all', 'renew-ca', 'rotate-ca', 'rotate-inner-cas', 'rotate-sa-key', 'expired', 'external-ca'),
+  ...long('kubelet-serving'),
+];
+const ETCD = [
+  ...scenario('external-etcd', 'stacked'),
+  ...long('external-etcd', 'external-etcd-growth', 'own-etcd', 'etcd-defragment', 'etcd-recover', 'restore', 'damaged'),
+];
+const BALANCERS = long('balancers', 'keepalived', 'returned', 'kube-vip', 'move-endpoint', 'move-to-kube-vip');
+const SETTINGS = long('changes', 'edited', 'edited-settings', 'settings-killed', 'groups', 'rollout', 'cgroup-driver');
+const CONNECTIONS = [...scenario('jobs', 'locks', 'network', 'privilege', 'interrupted'), ...long('cut', 'deadlines')];
+const CHECKS = [...scenario('preflight', 'faults'), ...long('health')];
+const WINDOWS = [
+  ...scenario('windows'),
+  ...long('windows-host-gw', 'windows-programs', 'windows-services', 'windows-wine'),
+];
+const RUNTIMES = [
+  ...scenario('hosts', 'variants'),
+  ...long('runtime-move', 'runtime-version', 'handlers', 'docker', 'docker-move'),
+];
+const NETWORKS = [
+  ...scenario('cluster', 'firewall'),
+  ...long('calico', 'kube-proxy-mode', 'service-subnets', 'dns', 'windows-host-gw'),
+];
+const BACKUPS = long('backup', 'all-lost', 'restore');
+const SESSIONS = [
+  ...scenario('interrupted', 'one-fails', 'secrets', 'soak'),
+  ...long('record', 'restarted', 'gone', 'absent', 'asleep', 'lock-lease', 'leaks', 'one-of-ten', 'soak', 'hooks'),
+];
+
+/**
+ * The lab's tests that a change below a path must run, beside the core. The longest path that a file lies below counts. Each folder of src
+ * and templates stands here, and each test of the lab.
+ */
+export const MUST_RUN: Readonly<Record<string, readonly string[]>> = {
+  'src/backup': BACKUPS,
+  'src/checks': CHECKS,
+  'src/cli': [...SESSIONS, ...long('reboot')],
+  'src/cluster': [...CONTROL_PLANES, ...long('replaced', 'damaged')],
+  'src/components': [...RUNTIMES, ...INSTALLS],
+  'src/configuration': [...scenario('cluster'), ...SETTINGS, ...long('inventories')],
+  'src/engine': [...SESSIONS, ...scenario('locks')],
+  'src/etcd': ETCD,
+  'src/facts': [...CHECKS, ...scenario('cluster', 'hosts'), ...long('arm64')],
+  'src/inventory': [...scenario('variants'), ...long('inventories', 'groups')],
+  'src/kubeadm': [...CONTROL_PLANES, ...AUTHORITIES, ...SETTINGS],
+  'src/lb': BALANCERS,
+  'src/model': scenario('variants'),
+  'src/network': NETWORKS,
+  'src/node': [...INSTALLS, ...long('reboot', 'changes')],
+  'src/phases': [...scenario('cluster', 'stacked'), ...long('every-change')],
+  'src/remote': CONNECTIONS,
+  'src/report': long('record', 'leaks'),
+  'src/resources': [...scenario('packages', 'variants'), ...long('changes', 'rollout', 'reboot')],
+  'src/runtime': RUNTIMES,
+  'src/shell': CONNECTIONS,
+  'src/surveys': CHECKS,
+  'src/topology': [...scenario('variants'), ...long('inventories')],
+  'src/transport': CONNECTIONS,
+  'src/upgrade': UPGRADES,
+  'src/windows': WINDOWS,
+  src: scenario('cluster'),
+  'templates/completion': [],
+  'templates/debian': INSTALLS,
+  'templates/etc': [...BALANCERS, ...scenario('variants')],
+  'templates/linux': [...INSTALLS, ...CONTROL_PLANES],
+  'templates/report': [],
+  'templates/rhel': scenario('hosts'),
+  'templates/rpm': scenario('hosts'),
+  'templates/runtimes': RUNTIMES,
+  'templates/suse': scenario('hosts'),
+  'templates/windows': WINDOWS,
+  'templates/windows-pods': WINDOWS,
+  inventories: long('inventories'),
+  'test/lab': filesOf('group').filter((file) => !file.includes('/')),
+  docs: [],
+};
+
+/** The folders of `MUST_RUN` that lie around a path, the nearest first. */
+const around = (path: string): readonly string[] =>
+  Object.keys(MUST_RUN)
+    .filter((folder) => path.startsWith(`${folder}/`))
+    .toSorted((a, b) => b.length - a.length);
+
+/** The lab's test files that a change of these files must run: the core, and what `MUST_RUN` says. Paths below test/lab, without a repetition. */
+export function filesFor(changed: readonly string[]): readonly string[] {
+  const own = changed.flatMap((path) =>
+    /^test\/lab\/.*\.test\.ts$/.test(path) ? [path.slice('test/lab/'.length)] : [],
+  );
+  const named = changed.flatMap((path) => {
+    const [nearest] = around(path);
+    return nearest === undefined ? [] : MUST_RUN[nearest]!;
+  });
+  const touchesHosts = changed.some((path) => /^(?:src|templates|test\/lab)\//.test(path));
+  return [...new Set([...(touchesHosts ? ANY : []), ...own, ...named])];
+}
+
+/** `life` of `core/life.test.ts`. */
+export const nameOf = (file: string): string => basename(file, '.test.ts');
