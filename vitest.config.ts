@@ -72,9 +72,17 @@ export default defineConfig({
       },
       {
         test: {
+          name: 'core',
+          include: ['test/lab/core/**/*.test.ts'],
+          ...lab,
+          maxWorkers: 2,
+        },
+      },
+      {
+        test: {
           name: 'lab',
           include: ['test/lab/**/*.test.ts'],
-          exclude: ['test/lab/long/**', ...alone],
+          exclude: ['test/lab/core/**', 'test/lab/long/**', ...alone],
           ...lab,
           // Building a cluster is mostly waiting: two at a time take two thirds of the time on two cores.
           maxWorkers: 2,

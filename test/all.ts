@@ -1,70 +1,34 @@
 /**
- * `npm test`: every part after the other, its time printed, and one closing line that counts all tests.
- * Ends at the first part that fails. `--only a,b` runs some parts.
+ * `npm test`: everything that this machine can run, side by side where that saves time. What it cannot run is left out by name, with the
+ * reason; with KBUILD_REQUIRE=all that is a failure. The last line counts all tests. `--only a,b` runs some parts, without what they
+ * follow.
  */
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { installCommand } from './needs/table.ts';
+import { closing } from './run/outcome.ts';
+import { parts, type Part } from './run/parts.ts';
+import { runPart } from './run/run-part.ts';
+import { schedule } from './run/schedule.ts';
 
-interface Report {
-  readonly numPassedTests: number;
-  readonly numFailedTests: number;
-  readonly numPendingTests: number;
+/** The parts that `--only` names; all without it. @throws RangeError for a name that no part has */
+function chosen(all: readonly Part[], args: readonly string[]): readonly Part[] {
+  const at = args.indexOf('--only');
+  if (at === -1) return all;
+  return (args[at + 1] ?? '').split(',').map((name) => {
+    const part = all.find((one) => one.name === name);
+    if (part === undefined) throw new RangeError(`--only: ${all.map((one) => one.name).join(', ')} (found ${name})`);
+    return part;
+  });
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'kbuild-test-'));
-/** `project`: also a pattern of several. */
-const vitest = (project: string, report = project): readonly string[] => [
-  'vitest',
-  'run',
-  '--project',
-  project,
-  '--reporter=default',
-  '--reporter=json',
-  `--outputFile.json=${join(folder, `${report}.json`)}`,
-];
-const PARTS: Readonly<Record<string, readonly string[]>> = {
-  packages: ['bash', 'test/packages.sh'],
-  // What the lab lacks is told now, not after half an hour.
-  machine: ['npm', 'run', '--silent', 'lab', '--', 'check'],
-  build: ['npm', 'run', '--silent', 'build'],
-  types: ['npm', 'run', '--silent', 'typecheck'],
-  lint: ['npm', 'run', '--silent', 'lint'],
-  unit: ['npx', ...vitest('unit'), '--coverage'],
-  integration: ['npx', ...vitest('integration')],
-  lab: ['npx', ...vitest('lab*', 'lab')],
-};
-
-const only = process.argv.includes('--only')
-  ? process.argv[process.argv.indexOf('--only') + 1]!.split(',')
-  : Object.keys(PARTS);
-const counts = { passed: 0, failed: 0, skipped: 0 };
-const times: string[] = [];
-let failed: string | undefined;
-for (const part of only) {
-  const [program, ...rest] = PARTS[part]!;
-  console.log(`\n=== ${part}`);
-  const started = performance.now();
-  const { status } = spawnSync(program!, rest, { stdio: 'inherit' });
-  times.push(`${part} ${((performance.now() - started) / 1000).toFixed(0)} s`);
-  try {
-    const report = JSON.parse(readFileSync(join(folder, `${part}.json`), 'utf8')) as Report;
-    counts.passed += report.numPassedTests;
-    counts.failed += report.numFailedTests;
-    counts.skipped += report.numPendingTests;
-  } catch {
-    // Parts without tests write no report; one whose runner crashed has a status.
-  }
-  if (status !== 0) {
-    failed = part;
-    break;
-  }
-}
+const wanted = chosen(parts(), process.argv.slice(2));
+const outcomes = await schedule(wanted, (part) => runPart(part, folder));
 rmSync(folder, { recursive: true, force: true });
-console.log(`\ntimes: ${times.join(', ')}`);
-if (failed !== undefined) console.log(`failed: ${failed}`);
-console.log(
-  `${String(counts.passed)} passed, ${String(counts.failed + (failed !== undefined && counts.failed === 0 ? 1 : 0))} failed, ${String(counts.skipped)} skipped`,
-);
-process.exitCode = failed === undefined ? 0 : 1;
+const ended = new Set(outcomes.map(({ name }) => name));
+const notBegun = wanted.map(({ name }) => name).filter((name) => !ended.has(name));
+console.log('');
+for (const line of closing(outcomes, notBegun, installCommand)) console.log(line);
+if (notBegun.length > 0 || outcomes.some(({ failed }) => failed > 0)) process.exitCode ||= 1;
