@@ -33,7 +33,7 @@ async function show(given: Options): Promise<void> {
   const choice = choose(found);
   const way = given.way ?? choice.way;
   const lacks = choice.lacks[way];
-  if (lacks.length > 0) throw new Unmet(`--with ${way} lacks ${lacks.join('; ')}\n${waysText(choice)}`);
+  if (lacks.length > 0) throw new Unmet(`--with ${way} is not possible here; ${waysText(choice)}`);
   if (way === 'lab') await labDemo();
   else if (way === 'recording')
     await recording(given.way === undefined ? `no hosts can be made on this machine; ${waysText(choice)}` : '');

@@ -77,14 +77,16 @@ describe('the way of a demo', () => {
   });
 
   test('both ways are told with all that they lack', () => {
-    expect(waysText(choose(bare))).toBe(`a real build runs in one of two ways:
-  - three containers of Docker on Linux, macOS or WSL (npm run demo -- --with docker)
-      lacks Docker (found no program docker)
-  -   or of Podman with root (npm run demo -- --with podman)
-      lacks Podman (found no program podman)
-  - three hosts in the lab, as root on Debian 12 (npm run demo -- --with lab)
-      lacks Debian 12 (found Ubuntu 24.04.3 LTS)
-      lacks root: run the same command with sudo
+    expect(waysText(choose(bare))).toBe(`a real build is had in one of two ways:
+  1. hosts are containers, on Linux, macOS or WSL
+     of Docker: npm run demo -- --with docker
+       lacks Docker (found no program docker)
+     of Podman with root: npm run demo -- --with podman
+       lacks Podman (found no program podman)
+  2. hosts are in the lab, on Debian 12, as root
+     of the lab: npm run demo -- --with lab
+       lacks Debian 12 (found Ubuntu 24.04.3 LTS)
+       lacks root: run the same command with sudo
 `);
   });
 });

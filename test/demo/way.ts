@@ -95,15 +95,17 @@ export function choose(machine: Machine): Choice {
   return { way: WAYS.find((way) => lacks[way].length === 0)!, lacks };
 }
 
-/** What every way lacks here, and how one gets a real build. Ends with a line break. */
+/** The two ways to a real build, and what each lacks here. Ends with a line break. */
 export function waysText({ lacks }: Pick<Choice, 'lacks'>): string {
-  const line = (what: string, lack: readonly string[]): string =>
-    `  - ${what}${lack.length === 0 ? ': possible here' : `\n      lacks ${lack.join('\n      lacks ')}`}\n`;
+  const line = (what: string, way: Way): string =>
+    `     ${what}: npm run demo -- --with ${way}\n${lacks[way].map((lack) => `       lacks ${lack}\n`).join('')}`;
   return [
-    'a real build runs in one of two ways:\n',
-    line('three containers of Docker on Linux, macOS or WSL (npm run demo -- --with docker)', lacks.docker),
-    line('  or of Podman with root (npm run demo -- --with podman)', lacks.podman),
-    line('three hosts in the lab, as root on Debian 12 (npm run demo -- --with lab)', lacks.lab),
+    'a real build is had in one of two ways:\n',
+    '  1. hosts are containers, on Linux, macOS or WSL\n',
+    line('of Docker', 'docker'),
+    line('of Podman with root', 'podman'),
+    '  2. hosts are in the lab, on Debian 12, as root\n',
+    line('of the lab', 'lab'),
   ].join('');
 }
 
