@@ -1,9 +1,9 @@
 /** The demo with containers as hosts: makes three, runs `kbuild up` on them, and shows what came of it. */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { parse, stringify } from 'yaml';
+import { stateFolder } from '../../src/cli/session/state-folder.ts';
 import { LabError, Unmet } from '../lab/errors.ts';
 import { roleOf } from '../lab/inventory.ts';
 import { echoThroughService, kubectl } from '../lab/pods.ts';
@@ -36,9 +36,8 @@ const DOCKERFILE = join(import.meta.dirname, 'container');
 /** One greeting of an SSH server. */
 const GREETING_MS = 2000;
 
-/** Where a demo keeps its inventory, its key and its kubeconfig. */
-export const demoFolder = (): string =>
-  join(process.env['XDG_STATE_HOME'] || join(homedir(), '.local/state'), 'kbuild-demo');
+/** Where a demo keeps its inventory, its key and its kubeconfig: beside kbuild's own folder. */
+export const demoFolder = (): string => resolve(stateFolder(process, 'demo'), '../../kbuild-demo');
 
 /** Ends the containers of demos. */
 export async function containersDown(engine: EngineName): Promise<void> {

@@ -1,8 +1,8 @@
 /** The demo with hosts in the lab: one control plane and two workers, `kbuild up` for real, then proof. */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
+import { recordFolder } from '../../src/cli/session/state-folder.ts';
 import { recordsIn } from '../../src/report/record/kept-records.ts';
 import { requireLab } from '../lab/build-all.ts';
 import * as lab from '../lab/lab.ts';
@@ -20,8 +20,7 @@ const VERSIONS = KUBERNETES.slice(0, 1);
 function keepRecord(): void {
   const to = process.env['KBUILD_RECORDS_TO'];
   if (to === undefined) return;
-  const state = process.env['XDG_STATE_HOME'] || join(homedir(), '.local/state');
-  const { path } = recordsIn(join(state, 'kbuild/demo/runs')).findLast(({ command }) => command === 'up')!;
+  const { path } = recordsIn(recordFolder(process, 'demo')).findLast(({ command }) => command === 'up')!;
   writeFileSync(join(to, 'up.ndjson'), smallRecord(readFileSync(path, 'utf8')));
 }
 
