@@ -48,7 +48,10 @@ function demo(...args: readonly string[]): Demo {
   });
   let text = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
-  const ended = new Promise<number | null>((resolve, reject) => child.on('error', reject).on('close', resolve));
+  // As a shell tells it: npm itself ends by the signal.
+  const ended = new Promise<number | null>((resolve, reject) => {
+    child.on('error', reject).on('close', (code, signal) => resolve(signal === 'SIGINT' ? 130 : code));
+  });
   return { child, said: () => text, ended };
 }
 
