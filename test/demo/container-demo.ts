@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parse, stringify } from 'yaml';
 import { stateFolder } from '../../src/cli/session/state-folder.ts';
-import { LabError, Unmet } from '../lab/errors.ts';
+import { Unmet } from '../lab/errors.ts';
 import { roleOf } from '../lab/inventory.ts';
 import { echoThroughService, kubectl } from '../lab/pods.ts';
 import { progress } from '../lab/progress.ts';
@@ -24,6 +24,7 @@ import {
   mustRun,
   raiseLimits,
   removeContainers,
+  requireRunning,
 } from './containers.ts';
 import type { Options } from './options.ts';
 import { goOn, heedSignals, shown } from './shown.ts';
@@ -48,10 +49,13 @@ export async function containersDown(engine: EngineName): Promise<void> {
 }
 
 /** A host answers when its sshd greets; its keys come by the engine, not by the network. */
-async function ready(engine: EngineName, { name, sshPort }: Container): Promise<string> {
-  await waitUntil(`${name}: an answer of sshd at port ${String(sshPort)}`, PATIENCE_MS, () => {
+async function ready(engine: EngineName, host: Container): Promise<string> {
+  const { name, sshPort } = host;
+  await waitUntil(`${name}: an answer of sshd at port ${String(sshPort)}`, PATIENCE_MS, async () => {
     goOn();
-    return sshBanner(PUBLISHED_AT, GREETING_MS, sshPort);
+    if (await sshBanner(PUBLISHED_AT, GREETING_MS, sshPort)) return true;
+    await requireRunning(engine, host);
+    return false;
   });
   const keys = await mustRun(engine, name, 'cat /etc/ssh/ssh_host_ed25519_key.pub /etc/ssh/ssh_host_ecdsa_key.pub');
   return knownHosts(sshPort, keys);
@@ -166,7 +170,11 @@ export async function containerDemo(
     goOn();
   } catch (error) {
     progress(`${engine}: removes the containers of this demo`);
-    await removeContainers(engine, await demoContainers(engine, run));
-    throw error instanceof Error ? error : new LabError(String(error));
+    await demoContainers(engine, run)
+      .then((ids) => removeContainers(engine, ids))
+      .catch((failure: unknown) => {
+        progress(`${(failure as Error).message}; remove them: npm run demo -- --down`);
+      });
+    throw error;
   }
 }

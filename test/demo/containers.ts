@@ -145,6 +145,13 @@ export async function lookAt(engine: EngineName, name: string, id: string): Prom
   return { name, id, ...networkOf(name, json) };
 }
 
+/** @throws LabError with its last words when a container has ended */
+export async function requireRunning(engine: EngineName, { name, id }: Container): Promise<void> {
+  if ((await engineRun(engine, ['inspect', '--format', '{{.State.Running}}', id])).trim() === 'true') return;
+  const { stdout, stderr } = await attempt(engine, ['logs', '--tail', '20', id], { detached: true });
+  throw new LabError(`${name}: the container has ended:\n${stdout}${stderr}`);
+}
+
 /** Removes these containers with all that they wrote, and sets the machine's kernel back. */
 export async function removeContainers(engine: EngineName, ids: readonly string[]): Promise<void> {
   const [first] = ids;
