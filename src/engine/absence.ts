@@ -21,8 +21,11 @@ export interface Without {
 
 const isOfControlPlane = ({ role }: Host): boolean => role === 'control-plane' || role === 'etcd';
 
-const mustWait = (step: Phase['steps'][number], change: Change, host: Host): boolean =>
-  step.needs !== undefined || (change.disrupts === true && host.role !== 'worker');
+/** A drain is made for a restart: alone, it would leave the node cordoned. */
+const mustWait = (phase: Phase, { needs }: Phase['steps'][number], change: Change, host: Host): boolean =>
+  phase.needs !== undefined ||
+  needs === 'whole-control-plane' ||
+  (host.role !== 'worker' && (needs !== undefined || change.disrupts === true || change.drains === true));
 
 /** A phase in two parts: without the changes that wait, and with those alone. */
 function parts(phase: Phase): { readonly rest: Phase; readonly waiting: Phase } {
@@ -34,7 +37,7 @@ function parts(phase: Phase): { readonly rest: Phase; readonly waiting: Phase } 
         diff: (target) => step.diff(target).filter((change) => isMeant(step, change, target.host)),
       })),
     }) as Phase;
-  return { rest: only((...of) => !mustWait(...of)), waiting: only(mustWait) };
+  return { rest: only((...of) => !mustWait(phase, ...of)), waiting: only((...of) => mustWait(phase, ...of)) };
 }
 
 /** Control planes and etcd hosts that would become members: membership does not change while a member is absent. */
@@ -46,7 +49,7 @@ const newcomers = (inventory: Inventory, fleet: Fleet): readonly Host[] =>
 /**
  * The phases that go on while hosts are unreachable. An absent worker or load balancer is only left out. While a control
  * plane or an etcd host is absent, etcd's members do not change, no API server, etcd, runtime or kubelet of the other control
- * planes is restarted, and their manifests stay as they are. Pure. Throws `FactError` when a fact that it needs is unknown.
+ * planes is restarted, none is drained for that, and their manifests stay as they are. Pure. Throws `FactError` when a fact that it needs is unknown.
  */
 export function withoutAbsent(phases: readonly Phase[], inventory: Inventory, fleet: Fleet): Without {
   const present = reached(phases, fleet);

@@ -55,8 +55,11 @@ export interface Step<K extends Kind = 'linux'> {
   readonly watches?: Watches | ((about: Unobserved<K>) => Watches);
   /** Milliseconds that may pass after the changes until `diff` is empty. Default 0. */
   readonly settleMs?: number;
-  /** Changes the control plane host by host: it waits while a host of it is absent, see `absence.ts`. */
-  readonly needs?: 'whole-control-plane';
+  /**
+   * Changes the control plane host by host: it waits while a host of it is absent, see `absence.ts`. `unless-worker`: it belongs to what does so, and
+   * has its turn on workers.
+   */
+  readonly needs?: 'whole-control-plane' | 'whole-control-plane-unless-worker';
 }
 
 const NOTHING: Watches = {};
@@ -78,6 +81,8 @@ export type Phase<K extends Kind = Kind> = {
     readonly concurrency?: number;
     /** All hosts of the phase are one batch of workers, together with those of other phases that give this name. */
     readonly batch?: string;
+    /** Everything in it waits while a host of the control plane is absent: what comes before and after a change that waits must not be done alone. */
+    readonly needs?: 'whole-control-plane';
     /** A host begins as soon as it has itself finished the phase above. */
     readonly overlaps?: true;
     /**

@@ -59,6 +59,7 @@ const watches = { files: [paths.reboot] };
 export const rebootNoted = (reboots: Reboots): Step => ({
   name: 'reboot-noted',
   watches,
+  needs: 'whole-control-plane-unless-worker',
   diff: (target) => {
     const { host, facts } = target;
     if (!isDue(target, reboots) || rebootNote(target) !== 'none') return [];
@@ -71,16 +72,18 @@ export const rebootNoted = (reboots: Reboots): Step => ({
   },
 });
 
-/** Removes the note, when every host of the run is through. */
+/** Removes the note, when every host of the run is through. A restart that did not happen leaves none, either. */
 export const rebootForgotten = (reboots: Reboots): Step => ({
   name: 'reboot-forgotten',
   watches,
+  needs: 'whole-control-plane-unless-worker',
   diff: (target) => {
     const { host } = target;
-    if (!isDue(target, reboots) && rebootNote(target) === 'none') return [];
+    const summary = `remove the note of the restart from ${host.name}`;
+    if (rebootNote(target) === 'none') return isDue(target, reboots) ? [{ summary, foreseen: true }] : [];
     return [
       {
-        summary: `remove the note of the restart from ${host.name}`,
+        summary,
         apply: async (on) => {
           await on(host).run(sh`rm -f -- ${paths.reboot}`);
         },

@@ -123,6 +123,7 @@ export function reboot(
       ...{ name: `${name}-${host.name}`, title: `${title} ${host.name}`, kind: 'linux', hosts: [host] },
       steps: [othersRebooted(reboots, [host]), jobEnded, ...rebootSteps(reboots, options, [...gates, balancerBack])],
       concurrency: 1,
+      needs: 'whole-control-plane',
     }));
   const phases: readonly Phase[] = [
     { name: 'note', title: 'Note which hosts restart', kind: 'linux', hosts, steps: [rebootNoted(reboots)] },

@@ -82,7 +82,7 @@ function etcdPhases(inventory: Inventory, hop: Hop, options: UpgradeOptions): re
   const minor = minorOf(hop.version);
   const needsMinimum = etcdBefore(hop) !== undefined;
   const running: Hop = { version: hop.from ?? hop.version };
-  const serial = { kind: 'linux', concurrency: 1 } as const;
+  const serial = { kind: 'linux', concurrency: 1, needs: 'whole-control-plane' } as const;
   const title = `Prepare etcd for Kubernetes ${hop.version}`;
   return [
     {
@@ -133,6 +133,7 @@ function hopPhases(inventory: Inventory, hop: Hop, options: UpgradeOptions): rea
       name: `control-plane-${minor}`,
       title: `Upgrade control planes to ${hop.version}`,
       kind: 'linux',
+      needs: 'whole-control-plane',
       hosts,
       steps: at(hop, [
         jobEnded,
@@ -156,6 +157,7 @@ function hopPhases(inventory: Inventory, hop: Hop, options: UpgradeOptions): rea
       name: addonsPhase(hop),
       title: `Upgrade addons to ${hop.version}`,
       kind: 'cluster',
+      needs: 'whole-control-plane',
       hosts,
       steps: at(hop, [rulesOfKubeadm(hop), addonsUpgraded(hop)]),
     },

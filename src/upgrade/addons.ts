@@ -33,9 +33,12 @@ export const addonsUpgraded = (hop: Hop): Step<'cluster'> => ({
   settleMs: 30 * MINUTES,
   diff: ({ inventory, facts, fleet }) => {
     if (facts.state !== 'up') return facts.state === 'down' ? [waitForApi(facts)] : [];
+    // Their kubelets end and start no pod: the DaemonSet does that when they report again.
+    const silent = new Set(facts.nodes.filter(({ ready }) => !ready).map(({ name }) => name));
     const old = ADDONS.flatMap(({ label, name, wanted }) => {
       const pods = facts.pods.filter(
-        ({ namespace, labels }) => namespace === 'kube-system' && labels['k8s-app'] === label,
+        ({ namespace, labels, node }) =>
+          namespace === 'kube-system' && labels['k8s-app'] === label && !silent.has(node),
       );
       const behind = pods.filter((pod) => isOlder(imageVersion(pod), wanted(hop)));
       if (behind.length === 0) return [];

@@ -90,3 +90,29 @@ test('what waits for every control plane, of all steps of `up`', () => {
     );
   expect(marked).toEqual(['kube-vip', 'etcd-endpoints']);
 });
+
+describe('what comes with a change that waits', () => {
+  test('drains no other control plane for a restart that waits; workers are drained', () => {
+    const fleet = without(['cp2'], all);
+    const drains = [
+      phase('restarts', [cp1, w1], [step('drain', { drains: true }), step('restart', { disrupts: true })]),
+    ];
+    const { phases: left, waiting: held } = withoutAbsent(drains, inventory, fleet);
+    expect(plan(left, inventory, fleet).changes.map(({ summary }) => summary)).toEqual(['drain w1', 'restart w1']);
+    expect(held.map(({ summary }) => summary)).toEqual(['drain cp1', 'restart cp1']);
+  });
+
+  test('does nothing of a phase that needs the whole control plane, and keeps a step on workers that only others have wait', () => {
+    const fleet = without(['cp2'], all);
+    const of = [
+      {
+        ...phase('upgrade', [cp1], [step('package'), step('restart', { disrupts: true })]),
+        needs: 'whole-control-plane',
+      },
+      phase('notes', [cp1, w1], [step('note', {}, { needs: 'whole-control-plane-unless-worker' })]),
+    ] as const;
+    const { phases: left, waiting: held } = withoutAbsent(of, inventory, fleet);
+    expect(plan(left, inventory, fleet).changes.map(({ summary }) => summary)).toEqual(['note w1']);
+    expect(held.map(({ summary }) => summary)).toEqual(['package cp1', 'restart cp1', 'note cp1']);
+  });
+});

@@ -1,9 +1,22 @@
 import { describe, expect, test } from 'vitest';
+import { withoutAbsent } from '../../src/engine/absence.ts';
 import { changesIn, plan } from '../../src/engine/plan.ts';
 import type { LinuxFacts } from '../../src/facts/linux.ts';
 import type { NodeView } from '../../src/facts/cluster.ts';
+import { rebootForgotten } from '../../src/node/reboot.ts';
 import { reboot, rebootsOf } from '../../src/phases/reboot.ts';
-import { clusterOf, cp1, cp2, cp3, hostOf, inventoryOf, memberOf, nodeOf } from '../fakes/cluster.ts';
+import {
+  clusterOf,
+  cp1,
+  cp2,
+  cp3,
+  hostOf,
+  inventoryOf,
+  joinedControlPlane,
+  joinedWorker,
+  memberOf,
+  nodeOf,
+} from '../fakes/cluster.ts';
 import { fileWith, filesWith } from '../fakes/files.ts';
 import { fleet } from '../fakes/fleet.ts';
 
@@ -101,5 +114,60 @@ describe('after a run that was cut off', () => {
 
   test('a host that was noted and has not restarted restarts', () => {
     expect(reboots(planned(seen({ cp2: noted('now') }), 'those that want it'))).toEqual(['cp2']);
+  });
+});
+
+describe('while a control plane is absent', () => {
+  const options = { drain: { timeoutMs: 1000 }, losesPods: false, atOnce: 2 } as const;
+  const wants = { pendingReboot: ['linux-image'] };
+  const all = seen({
+    cp1: { ...joinedControlPlane(), ...wants },
+    cp2: joinedControlPlane(),
+    w1: { ...joinedWorker(), ...wants },
+  });
+  const absent = {
+    ...all,
+    hosts: all.hosts.filter(({ host }) => host.name !== 'cp3'),
+    unreachable: [{ host: cp3, error: new Error('no answer'), isDead: true }],
+  };
+  const without = withoutAbsent(
+    reboot(inventory, rebootsOf(absent, hosts, 'those that want it'), options, absent),
+    inventory,
+    absent,
+  );
+
+  test('no control plane is noted, drained, or let take pods again: all of it waits', () => {
+    const { changes, errors } = plan(without.phases, inventory, absent);
+    expect(errors).toEqual([]);
+    expect(
+      changesIn(changes)
+        .filter(({ host, phase }) => host !== 'w1' && phase !== 'verify')
+        .map(({ step }) => step),
+    ).toEqual([]);
+    expect(reboots(changesIn(changes).map(({ phase, host, step }) => `${phase} ${host} ${step}`))).toEqual(['w1']);
+    expect(without.waiting.map(({ summary }) => summary)).toEqual(
+      expect.arrayContaining([
+        'note on cp1 that it is to restart',
+        'drain cp1 (found Ready)',
+        'reboot cp1 (wants a reboot: linux-image)',
+      ]),
+    );
+  });
+});
+
+describe('the note of a restart', () => {
+  const forgotten = (facts: Partial<LinuxFacts>) =>
+    rebootForgotten({ hosts: [cp1], from: new Map([['cp1', 'boot-1']]) })
+      .diff({ host: cp1, facts: { bootId: 'boot-1', files: filesWith({}), ...facts } } as never)
+      .map(({ foreseen }) => (foreseen === true ? 'foreseen' : 'made'));
+
+  test('is removed though the restart did not happen, and nothing is due then', () => {
+    expect(forgotten(noted('boot-1'))).toEqual(['made']);
+    expect(forgotten({})).toEqual(['foreseen']);
+  });
+
+  test('is removed after the restart', () => {
+    expect(forgotten({ ...noted('boot-1'), bootId: 'boot-2' })).toEqual(['made']);
+    expect(forgotten({ bootId: 'boot-2' })).toEqual([]);
   });
 });

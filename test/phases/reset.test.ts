@@ -78,7 +78,10 @@ describe('the whole cluster', () => {
     const left = {
       ...clean,
       leftovers: ['/etc/cni/net.d/10-calico.conflist', '/var/lib/calico'],
-      interfaces: ['eth0', 'vxlan.calico', 'cali0123456789a', 'calibre'].map((name) => ({ name, addresses: [] })) as never,
+      interfaces: ['eth0', 'vxlan.calico', 'cali0123456789a', 'calibre'].map((name) => ({
+        name,
+        addresses: [],
+      })) as never,
       routes: {
         table: [
           { destination: '10.244.1.64/26', device: '' },
