@@ -19,6 +19,8 @@ export const paths = {
   /** Durable state: the marker and the owner's notes. */
   state: '/var/lib/kbuild',
   marker: '/var/lib/kbuild/marker.json',
+  /** The marker of another action, while a restore of etcd goes on: it comes back when the restore has ended. */
+  markerKept: '/var/lib/kbuild/marker-kept.json',
   /** A file for each Kubernetes version whose packages and images an upgrade has downloaded. */
   upgrade: '/var/lib/kbuild/upgrade',
   /** The boot id of a host that `kbuild reboot` is to restart, from before. Gone when all hosts of that run are through. */

@@ -8,7 +8,8 @@ import {
   type OtherMember,
 } from '../cluster/restore-members.ts';
 import { casOf, clustersOf, shareCa } from '../cluster/trusted-cas.ts';
-import { Refused } from '../errors.ts';
+import { unreadableMarker } from '../cluster/unfinished-actions.ts';
+import { combined, Refused } from '../errors.ts';
 import { authoritiesIn } from '../etcd/foreign.ts';
 import { begunRestore, restoreIdOf, type Restore } from '../etcd/restore.ts';
 import { isOfOwnData, OWN_DATA, type Marker } from '../facts/marker.ts';
@@ -26,7 +27,7 @@ type RestoredHosts = Pick<Restore, 'controls' | 'members'>;
 
 /**
  * The hosts that are restored: all control planes and etcd hosts of the inventory but those that `--dead` names. @throws
- * Refused when there is none, or nothing to restore into; the errors of hosts that do not answer
+ * Refused when there is none, or nothing to restore into, or a marker there cannot be read; the errors of hosts that do not answer
  */
 export function restoredHosts(run: Run): RestoredHosts {
   const { connected, flags, inventory } = run;
@@ -43,6 +44,10 @@ export function restoredHosts(run: Run): RestoredHosts {
     (gone) =>
       `all control planes and members of etcd are restored together: make ${gone.join(', ')} reachable; if gone for good: add --dead ${gone.join(',')}`,
   );
+  const unreadable = fleet.hosts
+    .filter(({ host }) => names.has(host.name))
+    .flatMap((one) => unreadableMarker(one) ?? []);
+  if (unreadable.length > 0) throw combined(unreadable);
   refuseBare(fleet, { controls, members });
   return { controls, members };
 }

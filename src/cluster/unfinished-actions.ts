@@ -1,5 +1,5 @@
 import { Refused } from '../errors.ts';
-import type { Fleet } from '../facts/fleet.ts';
+import type { Fleet, Observed } from '../facts/fleet.ts';
 import { isForeignAction, isOfOwnData, RESTORE, UPGRADE, type Marker } from '../facts/marker.ts';
 import { paths, windowsPaths } from '../paths.ts';
 
@@ -13,21 +13,27 @@ export function finishing(marker: Marker): string {
     : 'finish it: `kbuild etcd snapshot restore FILE` with the same snapshot';
 }
 
+/** Why no command goes on on a host whose marker cannot be read; undefined if it can: unknown is never absent. */
+export const unreadableMarker = ({ os, host, facts }: Observed): Refused | undefined =>
+  facts.marker === 'unreadable'
+    ? new Refused(
+        host.name,
+        `the marker ${os === 'windows' ? windowsPaths.marker : paths.marker} cannot be read: it is corrupt, or a newer kbuild wrote it`,
+        'finish the action with the kbuild that began it; if none is under way, delete the file',
+      )
+    : undefined;
+
 /**
  * Refuses hosts on which another action was cut off that only its own command may finish. `command`: the one that is refused; `own`: the
  * action that it finishes itself.
  */
 export function unfinishedActions({ hosts }: Fleet, command: string, own?: string): readonly Refused[] {
-  return hosts.flatMap(({ os, host, facts: { marker } }) => {
-    if (marker === 'unreadable')
-      return [
-        new Refused(
-          host.name,
-          `the marker ${os === 'windows' ? windowsPaths.marker : paths.marker} cannot be read: it is corrupt, or a newer kbuild wrote it`,
-          'finish the action with the kbuild that began it; if none is under way, delete the file',
-        ),
-      ];
-    if (marker === 'absent' || marker.action === own || !isForeignAction(marker)) return [];
+  return hosts.flatMap((observed) => {
+    const { host, facts } = observed;
+    const unreadable = unreadableMarker(observed);
+    if (unreadable !== undefined) return [unreadable];
+    const { marker } = facts;
+    if (typeof marker !== 'object' || marker.action === own || !isForeignAction(marker)) return [];
     return [
       new Refused(
         host.name,

@@ -8,6 +8,7 @@ import { RESTORE } from '../facts/marker.ts';
 import type { LinuxHost } from '../model/inventory.ts';
 import { paths } from '../paths.ts';
 import type { On } from '../remote/remote.ts';
+import { markerAway } from '../resources/marker-away.ts';
 import type { Command } from '../shell/command.ts';
 import { sh } from '../shell/sh.ts';
 import { script, using } from '../templates.ts';
@@ -25,7 +26,10 @@ import {
 
 /** A command that records its stage in the marker afterwards. */
 const noting = ({ inventory, id }: Restore, command: Command<'sh'>, stage: RestoreStage): Command<'sh'> => {
-  const note = { MARKER: paths.marker, CLUSTER: inventory.name, ACTION: RESTORE, STAGE: stage, ABOUT: id };
+  const note = {
+    ...{ MARKER: paths.marker, KEPT: paths.markerKept },
+    ...{ CLUSTER: inventory.name, ACTION: RESTORE, STAGE: stage, ABOUT: id },
+  };
   return {
     ...command,
     script: `${command.script}\n${using('linux/marker.sh', script('linux/write-marker.sh', note)).script}`,
@@ -234,7 +238,7 @@ export const forgotten = (restore: Restore): Step => ({
       {
         summary: `remove the note of the restore from ${host.name}`,
         apply: async (on) => {
-          await on(host).run(sh`rm -f -- ${paths.marker}`);
+          await on(host).run(markerAway());
         },
       },
     ];

@@ -5,7 +5,9 @@ import { RESTORE, type Marker } from '../facts/marker.ts';
 import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import { paths } from '../paths.ts';
 import type { Command } from '../shell/command.ts';
+import { markerAway } from '../resources/marker-away.ts';
 import { sh } from '../shell/sh.ts';
+import { using } from '../templates.ts';
 
 /** A restore on all members at the same time: of one snapshot, or of what the only member that is left has. */
 export interface Restore {
@@ -92,5 +94,4 @@ export function restoreIdOf(markers: Markers, digest: string, runId: string): Pi
 }
 
 /** Undoes the preparation of a restore on a host whose control plane it has not stopped. */
-export const takeBack = (folder: string): Command<'sh'> =>
-  sh`rm -rf -- ${workFolder(folder)}; rm -f -- ${paths.marker}`;
+export const takeBack = (folder: string): Command<'sh'> => using(sh`rm -rf -- ${workFolder(folder)}`, markerAway());

@@ -2,7 +2,9 @@ import { standing } from '../cluster/standing.ts';
 import type { Step } from '../engine/step.ts';
 import { isForeignAction, RESTORE } from '../facts/marker.ts';
 import { paths } from '../paths.ts';
+import { markerAway } from '../resources/marker-away.ts';
 import { sh } from '../shell/sh.ts';
+import { using } from '../templates.ts';
 
 const BOOTSTRAP_CONF = '/etc/kubernetes/bootstrap-kubelet.conf';
 
@@ -22,7 +24,7 @@ export const noMarker: Step = {
         apply: async (on) => {
           const isOfRestore = typeof facts.marker === 'object' && facts.marker.action === RESTORE;
           const prepared = isOfRestore ? [`${facts.etcdFolder}/${paths.restoreWork}`] : [];
-          await on(host).run(sh`rm -rf -- ${BOOTSTRAP_CONF} ${prepared} ${paths.marker}`);
+          await on(host).run(using(sh`rm -rf -- ${BOOTSTRAP_CONF} ${prepared}`, markerAway()));
         },
       },
     ];

@@ -2,6 +2,8 @@ import type { Phase } from '../engine/step.ts';
 import { forgotten, prepared, served, serving, started, stopped, swapped, taken } from '../etcd/restore-steps.ts';
 import type { Restore } from '../etcd/restore.ts';
 import type { LinuxHost } from '../model/inventory.ts';
+import { jobEnded } from '../node/running-work.ts';
+import { manifestsBack } from '../upgrade/control-plane.ts';
 
 /** The hosts of a restore: control planes and members of etcd, each once. */
 export const restoreHosts = ({ controls, members }: Pick<Restore, 'controls' | 'members'>): readonly LinuxHost[] => [
@@ -9,9 +11,10 @@ export const restoreHosts = ({ controls, members }: Pick<Restore, 'controls' | '
 ];
 
 /**
- * What `kbuild etcd snapshot restore` does: every host creates its new data first. Then all API servers and etcds stop. The new
- * data takes the place of the old data, which is kept. etcd starts everywhere, then the API servers. Each phase waits for all
- * hosts, so no restored member starts while an old one runs. If it is cut off, the same command continues.
+ * What `kbuild etcd snapshot restore` does: manifests that an upgrade which was cut off has moved away come back, for the restored control
+ * plane needs them, and the marker of that upgrade is kept until the restore has ended. Every host creates its new data. Then all API servers
+ * and etcds stop. The new data takes the place of the old data, which is kept. etcd starts everywhere, then the API servers. Each phase
+ * waits for all hosts, so no restored member starts while an old one runs. If it is cut off, the same command continues.
  * `kbuild etcd recover` does the same, but stops etcd first, and creates the new data from the old.
  */
 export function restorePhases(restore: Restore): readonly Phase[] {
@@ -25,6 +28,13 @@ export function restorePhases(restore: Restore): readonly Phase[] {
           stop,
         ];
   return [
+    {
+      name: 'restore-repair',
+      title: 'Put back manifests of an upgrade that was cut off',
+      ...all,
+      hosts: restore.controls,
+      steps: [jobEnded, manifestsBack],
+    },
     ...first,
     {
       name: 'restore-swap',

@@ -6,6 +6,7 @@ import { jobEnded } from '../node/running-work.ts';
 import { networkReady } from '../network/network-ready.ts';
 import { spreadAfterDrains } from '../kubeadm/coredns-spread.ts';
 import { controlPlaneServes } from '../kubeadm/join-control-plane.ts';
+import { noMarker } from '../kubeadm/marker.ts';
 import { kubeadmPatches } from '../kubeadm/patches.ts';
 import { nodeReady } from '../kubeadm/verify.ts';
 import { backInBalancers, outOfBalancers } from '../lb/turn.ts';
@@ -137,6 +138,7 @@ function hopPhases(inventory: Inventory, hop: Hop, options: UpgradeOptions): rea
       hosts,
       steps: at(hop, [
         jobEnded,
+        noMarker,
         manifestsBack,
         upgradeTakenBack(options.hops),
         controlPlaneServes,

@@ -6,8 +6,7 @@ import { Refused } from '../errors.ts';
 import type { ClusterUp } from '../facts/cluster.ts';
 import type { Fleet } from '../facts/fleet.ts';
 import type { Inventory } from '../model/inventory.ts';
-import { paths } from '../paths.ts';
-import { sh } from '../shell/sh.ts';
+import { markerAway } from '../resources/marker-away.ts';
 import { compareVersions, minorFacts, minorOf, versionIn } from '../versions.ts';
 import type { Hop } from './hop.ts';
 import { isOlder, KUBERNETES_PODS } from './running.ts';
@@ -100,7 +99,7 @@ export const upgradeTakenBack = (hops: readonly Hop[]): Step => ({
       {
         summary: `take back the upgrade of ${host.name} to ${begun.version}, which has changed nothing there`,
         apply: async (on) => {
-          await on(host).run(sh`rm -f -- ${paths.marker}; sync /var/lib/kbuild`);
+          await on(host).run(markerAway());
         },
       },
     ];

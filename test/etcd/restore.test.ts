@@ -1,3 +1,7 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import {
   livingHosts,
@@ -9,9 +13,11 @@ import {
 } from '../../src/cluster/restore-members.ts';
 import { refusals } from '../../src/cluster/refusals.ts';
 import { plan } from '../../src/engine/plan.ts';
-import { begunRestore, restoredMemberId, restoreIdOf, type Restore } from '../../src/etcd/restore.ts';
+import { begunRestore, restoredMemberId, restoreIdOf, takeBack, type Restore } from '../../src/etcd/restore.ts';
 import type { ClusterView, MemberView } from '../../src/facts/cluster.ts';
-import type { Marker } from '../../src/facts/marker.ts';
+import type { Step } from '../../src/engine/step.ts';
+import { markerOf, type Marker } from '../../src/facts/marker.ts';
+import { markerAway } from '../../src/resources/marker-away.ts';
 import { noMarker } from '../../src/kubeadm/marker.ts';
 import { restorePhases } from '../../src/phases/restore.ts';
 import {
@@ -189,6 +195,68 @@ describe('a restore that was cut off', () => {
     expect(sent).toMatchObject([{ script: expect.stringContaining('/data/etcd/kbuild-restore') as string }]);
     const stopped = joinedControlPlane({ marker: marker('stopped') });
     expect(noMarker.diff(targetOf(single, cp1, fleetIn(clusterOf(), [cp1, stopped])))).toEqual([]);
+  });
+});
+
+describe('a restore onto an upgrade that was cut off', () => {
+  const upgrade: Marker = {
+    cluster: 'demo',
+    action: 'upgrade',
+    job: 'j',
+    stage: 'begun',
+    about: '1.37.1',
+    how: 'apply',
+  };
+  const files = new Map(
+    ['etcd', 'kube-controller-manager', 'kube-scheduler'].map((name) => [
+      `/etc/kubernetes/manifests/${name}.yaml`,
+      { kind: 'file' } as never,
+    ]),
+  );
+
+  test('puts back the manifest that kubeadm had moved away, before anything else', () => {
+    const fleet = fleetIn(down, joinedHost(cp1, { marker: upgrade, files }), joinedHost(cp2));
+    expect(plan(restorePhases(restore), inventory, fleet).changes[0]).toMatchObject({
+      ...{ phase: 'restore-repair', host: 'cp1' },
+      summary:
+        'put back /etc/kubernetes/manifests/kube-apiserver.yaml, which an upgrade that was cut off had moved away',
+    });
+  });
+
+  /** A host's folder of markers, on this machine. */
+  const folder = mkdtempSync(join(tmpdir(), 'kbuild-markers-'));
+  const here = (text: string): string => text.replaceAll('/var/lib/kbuild', folder);
+  const left = (): Marker | 'absent' | 'unreadable' =>
+    markerOf(existsSync(join(folder, 'marker.json')) ? readFileSync(join(folder, 'marker.json'), 'utf8') : 'absent');
+  const runs = (text: string): void => {
+    const { status, stderr } = spawnSync('sh', ['-eu', '-c', here(text)], { encoding: 'utf8', cwd: folder });
+    expect(status, stderr).toBe(0);
+  };
+  /** Notes a stage of the restore there, as the command after its work does. */
+  const notes = async (stage: string): Promise<void> => {
+    const steps = restorePhases(restore).flatMap((phase) => phase.steps as readonly Step[]);
+    const step = steps.find(({ name }) => name === stage)!;
+    const { on, sent } = recordingOn();
+    for (const change of step.diff(targetOf(inventory, cp1, seen('absent', 'absent')))) await change.apply!(on);
+    const script = sent.map((one) => ('script' in one ? one.script : '')).join('\n');
+    runs(script.slice(script.indexOf('mark() {')));
+  };
+
+  test('keeps its marker, and gives it back in the end: upgrade goes on as it was begun', async () => {
+    writeFileSync(join(folder, 'marker.json'), JSON.stringify(upgrade));
+    for (const stage of ['etcd-restore-stopped', 'etcd-restore-ended']) {
+      await notes(stage);
+      expect(left()).toMatchObject({ action: 'restore', about: restore.id });
+    }
+    runs(markerAway().script);
+    expect(left()).toEqual(upgrade);
+    await notes('etcd-restore-stopped');
+    runs(takeBack('/none').script);
+    expect(left()).toEqual(upgrade);
+    rmSync(join(folder, 'marker.json'));
+    await notes('etcd-restore-stopped');
+    runs(markerAway().script);
+    expect(left()).toBe('absent');
   });
 });
 
