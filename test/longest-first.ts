@@ -3,12 +3,12 @@ import { basename } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /** Files that take minutes, the longest first. The order of all others is vitest's. */
-const LONGEST = ['upgrade', 'cluster', 'variants', 'windows', 'stacked', 'soak', 'certificates', 'secrets'].map(
+const LONGEST = ['life', 'upgrade', 'cluster', 'variants', 'windows', 'stacked', 'soak', 'certificates', 'secrets'].map(
   (name) => `${name}.test.ts`,
 );
 
 const rank = ({ moduleId }: TestSpecification): number => {
-  const at = moduleId.includes('/test/lab/scenarios/') ? LONGEST.indexOf(basename(moduleId)) : -1;
+  const at = /[/]test[/]lab[/](?:core|scenarios)[/]/.test(moduleId) ? LONGEST.indexOf(basename(moduleId)) : -1;
   return at === -1 ? LONGEST.length : at;
 };
 

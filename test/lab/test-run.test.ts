@@ -1,4 +1,4 @@
-/** `npm test` leaves no host behind: what a run of tests brought up is ended with it, however the run ended, and nothing else. */
+/** A run of the lab leaves no host behind: what a run of tests brought up is ended with it, however the run ended, and nothing else. */
 import { existsSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';

@@ -22,10 +22,13 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.exitCode = 130;
   });
 
+/** Says to parts that the program is built (lab/global-setup.ts), once it is. */
+let isBuilt: { readonly KBUILD_IS_BUILT?: '1' } = {};
+
 /** What a part prints is shown as it comes where nothing runs beside it, and otherwise when it has ended. */
 function execute(part: Part, report: string, skips: string): Promise<number> {
   const [program, ...args] = part.command(report);
-  const env = { ...process.env, KBUILD_IS_BUILT: '1', KBUILD_SKIPPED: skips };
+  const env = { ...process.env, KBUILD_SKIPPED: skips, ...(part.after.includes('build') ? isBuilt : {}) };
   const isLive = part.alone === true || part.name === 'lab build';
   return new Promise((resolve, reject) => {
     const child = spawn(program!, args, {
@@ -63,10 +66,12 @@ export async function runPart(part: Part, folder: string): Promise<Outcome> {
   const status = await execute(part, `${file}.json`, `${file}.skips.json`);
   const report = readJson(`${file}.json`) as Report | undefined;
   const skips = (readJson(`${file}.skips.json`) as { readonly skipped: readonly Skip[] } | undefined)?.skipped ?? [];
+  if (name === 'build' && status === 0) isBuilt = { KBUILD_IS_BUILT: '1' };
+  // Where a hook failed, its tests are skipped, and nothing took its time.
+  const isWhole = status === 0 && report !== undefined;
   const faults = [
-    ...(report === undefined ? [] : (part.verify?.(`${file}.json`) ?? [])),
+    ...(isWhole ? [...(part.verify?.(`${file}.json`) ?? []), ...unnamed(report, skips)] : []),
     ...(part.hasTests && report === undefined ? ['vitest wrote no report'] : []),
-    ...unnamed(report, skips),
   ];
   for (const fault of faults) console.log(fault);
   const failed = Math.max((report?.numFailedTests ?? 0) + faults.length, status === 0 ? 0 : 1);
@@ -75,7 +80,7 @@ export async function runPart(part: Part, folder: string): Promise<Outcome> {
 }
 
 /** A test that is skipped without a reason is a fault: it would never run again. */
-const unnamed = (report: Report | undefined, skips: readonly Skip[]): readonly string[] =>
-  report !== undefined && report.numPendingTests > skips.length
+const unnamed = (report: Report, skips: readonly Skip[]): readonly string[] =>
+  report.numPendingTests > skips.length
     ? [`${String(report.numPendingTests - skips.length)} tests are skipped without a reason`]
     : [];

@@ -1,4 +1,4 @@
-/** Two more seeds of the soak, beside the one in `npm test`: the same command ends the job. */
+/** Two more seeds of the soak, beside the one in `npm run test:lab`: the same command ends the job. */
 import { afterAll } from 'vitest';
 import * as lab from '../lab.ts';
 import { testSeeds } from '../soak-seeds.ts';
