@@ -1,3 +1,5 @@
+import { accessSync, constants, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 
 /** The environment of a process. */
@@ -20,3 +22,21 @@ export function userFolder(
   const home = absolute(env['HOME']);
   return absolute(env[variable]) ?? (home === undefined ? undefined : join(home, byDefault));
 }
+
+/** True for a folder that this user owns and can write to. */
+function isOwnFolder(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    const { uid } = statSync(path);
+    return uid === process.geteuid?.();
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Where files lie that a run needs as long as it lasts: $XDG_RUNTIME_DIR if it is this user's, for root /run, both tmpfs on Linux; elsewhere
+ * the system's folder of temporary files.
+ */
+export const runtimeFolder = (env: Env): string =>
+  [absolute(env['XDG_RUNTIME_DIR']), '/run'].find((path) => path !== undefined && isOwnFolder(path)) ?? tmpdir();

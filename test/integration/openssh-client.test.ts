@@ -98,6 +98,49 @@ test('unknown, changed and pinned host keys', async () => {
   expect(await pinned(publicKey(at('stranger')))).toMatch(/the host key/);
 });
 
+test('nothing of the user’s configuration makes a key known beside the inventory’s pins or file', async () => {
+  const key = publicKey(join(sshd.folder, 'host'));
+  writeFileSync(at('show-key'), `#!/bin/sh\necho "$1 ${key}"\n`, { mode: 0o755 });
+  const config = (...lines: readonly string[]): string => {
+    writeFileSync(at('config'), `${lines.join('\n')}\n`);
+    return at('config');
+  };
+  const refused = /the host key/;
+  for (const line of [
+    `KnownHostsCommand ${at('show-key')} %H`,
+    'NoHostAuthenticationForLocalhost yes',
+    `GlobalKnownHostsFile ${at('all')}`,
+  ]) {
+    writeFileSync(at('all'), `* ${key}\n`);
+    writeFileSync(at('kh'), '');
+    const configFile = config(line, 'VerifyHostKeyDNS yes', 'CheckHostIP yes');
+    const wrong = [publicKey(at('stranger'))];
+    expect(await outcome(withSsh(sshd.host, { configFile, hostKeys: wrong, knownHostsFiles: [] })), line).toMatch(
+      refused,
+    );
+    expect(await outcome(withSsh(sshd.host, { configFile, knownHostsFiles: [at('kh')] })), line).toMatch(refused);
+    // The same configuration makes it known where the inventory says nothing.
+    const open = ['knownHostsFiles'] as const;
+    expect(await outcome(withSsh(sshd.host, { configFile, open: [...open], knownHostsFiles: [] })), line).toBe('in');
+  }
+});
+
+test('the refusal of a pinned key names the inventory, and no file of this run', async () => {
+  const hostKeys = [publicKey(at('stranger'))];
+  const dialler = opensshDialler({ policy: 'strict', home: folder, pause: quick });
+  const error = await dialler
+    .dial(withSsh(sshd.host, { hostKeys, knownHostsFiles: [] }))
+    .catch((reason: unknown) => reason as Error & { readonly remedy?: string });
+  dialler.close();
+  expect(error).toMatchObject({
+    message: expect.stringMatching(
+      /the host key has CHANGED, it shows SHA256:\S+, the inventory pins another ED25519 key/,
+    ) as string,
+    remedy: expect.stringContaining('change ssh.hostKey') as string,
+  });
+  expect((error as Error).message).not.toContain('pins-');
+});
+
 test('a post-quantum-only server', async () => {
   const server = await startSshd(['KexAlgorithms sntrup761x25519-sha512@openssh.com']);
   try {

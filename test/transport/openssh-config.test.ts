@@ -4,7 +4,13 @@ import { linuxHost } from '../fakes/inventory.ts';
 
 const plain = linuxHost('a');
 const made = (host: typeof plain) =>
-  configFile(host, { policy: 'strict', home: '/root', connectTimeoutMs: 1000, put: (name) => `/tmp/${name}` });
+  configFile(host, {
+    policy: 'strict',
+    home: '/root',
+    connectTimeoutMs: 1000,
+    hasKnownHostsCommand: true,
+    put: (name) => `/tmp/${name}`,
+  });
 
 describe.each(['\n', ' ', '\t', '\r', '"', '\u0000'])('past the schema, %j in a name', (sign) => {
   const nasty = `x${sign}ProxyCommand touch /tmp/canary`;
@@ -17,6 +23,16 @@ describe.each(['\n', ' ', '\t', '\r', '"', '\u0000'])('past the schema, %j in a 
     ['the user of a bastion', { ...plain, ssh: { ...plain.ssh, bastions: [{ ...bastion, user: nasty }] } }],
   ])('%s: no configuration for OpenSSH is made of it', (_, host) => {
     expect(() => made(host)).toThrow(TypeError);
+  });
+});
+
+describe('an ssh older than 8.5', () => {
+  test('gets no option that it does not know', () => {
+    const pinned = { ...plain, ssh: { ...plain.ssh, hostKeys: ['ssh-ed25519 AAAA'] } };
+    expect(made(pinned)).toContain('KnownHostsCommand none\n');
+    const put = (name: string): string => `/tmp/${name}`;
+    const options = { policy: 'strict', home: '/root', connectTimeoutMs: 1000, put } as const;
+    expect(configFile(pinned, { ...options, hasKnownHostsCommand: false })).not.toContain('KnownHostsCommand');
   });
 });
 

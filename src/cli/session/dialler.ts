@@ -7,8 +7,10 @@ import { sshConfig } from '../../transport/ssh-config.ts';
 import { sshDialler } from '../../transport/ssh.ts';
 import type { Context } from '../context.ts';
 import { jobDeadline, type Flags } from '../options.ts';
+import { runtimeFolder } from '../user-folder.ts';
 import { passwords } from './passwords.ts';
 import { remoteOf } from './remote-of.ts';
+import { socketFolder } from './socket-folder.ts';
 import type { RunLog } from './run-log.ts';
 
 /** Connects to hosts of an inventory, each with its own settings and those of the operator's ssh_config. */
@@ -40,7 +42,7 @@ export function hostDialler(context: Context, flags: Flags, run: RunLog): Dialle
     policy: flags.acceptNewHostKeys === true ? 'accept-new' : 'strict',
     signal: dialling.signal,
   } as const;
-  const openssh = opensshDialler({ ...options, home });
+  const openssh = opensshDialler({ ...options, home, makeFolder: () => socketFolder(runtimeFolder(context.env)) });
   const ssh = sshDialler({
     ...options,
     agentSocket: context.env['SSH_AUTH_SOCK'],

@@ -8,9 +8,14 @@ interface ConfigOptions {
   /** The user's home folder. */
   readonly home: string;
   readonly connectTimeoutMs: number;
+  /** True if this ssh has the option KnownHostsCommand (OpenSSH 8.5). Another would reject the configuration for its name. */
+  readonly hasKnownHostsCommand: boolean;
   /** Writes a file beside the configuration; returns its path. */
   readonly put: (name: string, text: string) => string;
 }
+
+/** How the files with the keys that the inventory pins begin. */
+export const PINS = 'pins-';
 
 /** A path as ssh_config(5) reads it: quoted, its percent signs no tokens. */
 const quoted = (path: string): string => `"${path.replaceAll('%', '%%')}"`;
@@ -21,8 +26,24 @@ function word(text: string): string {
   return text;
 }
 
+/**
+ * Where the inventory says which host keys are known, nothing else makes one known: neither a command of the user's configuration,
+ * nor DNS, nor the address of the host, nor that it is this machine.
+ */
+const onlyThese = (hasKnownHostsCommand: boolean): readonly string[] => [
+  'GlobalKnownHostsFile none',
+  ...(hasKnownHostsCommand ? ['KnownHostsCommand none'] : []),
+  'VerifyHostKeyDNS no',
+  'CheckHostIP no',
+  'NoHostAuthenticationForLocalhost no',
+];
+
 /** The inventory's settings of a login. The user's configuration decides about those that the inventory leaves open. */
-function login(name: string, ssh: Login & Pick<SshSettings, 'open'>, put: ConfigOptions['put']): readonly string[] {
+function login(
+  name: string,
+  ssh: Login & Pick<SshSettings, 'open'>,
+  { put, hasKnownHostsCommand }: Pick<ConfigOptions, 'put' | 'hasKnownHostsCommand'>,
+): readonly string[] {
   const open = new Set(ssh.open);
   const { user, port, identityFiles, knownHostsFiles, hostKeys } = ssh;
   const pins = hostKeys?.map((key) => `kbuild-pinned ${key}\n`).join('');
@@ -35,11 +56,11 @@ function login(name: string, ssh: Login & Pick<SshSettings, 'open'>, put: Config
     ...(pins === undefined
       ? open.has('knownHostsFiles')
         ? []
-        : [`UserKnownHostsFile ${knownHostsFiles.map(quoted).join(' ')}`, 'GlobalKnownHostsFile none']
+        : [`UserKnownHostsFile ${knownHostsFiles.map(quoted).join(' ')}`, ...onlyThese(hasKnownHostsCommand)]
       : [
           'HostKeyAlias kbuild-pinned',
-          `UserKnownHostsFile ${quoted(put(`pins-${name}`, pins))}`,
-          'GlobalKnownHostsFile none',
+          `UserKnownHostsFile ${quoted(put(`${PINS}${name}`, pins))}`,
+          ...onlyThese(hasKnownHostsCommand),
           'StrictHostKeyChecking yes',
         ]),
   ];
@@ -51,7 +72,7 @@ function login(name: string, ssh: Login & Pick<SshSettings, 'open'>, put: Config
  */
 export function configFile(
   { name, address, ssh }: Host,
-  { policy, home, connectTimeoutMs, put }: ConfigOptions,
+  { policy, home, connectTimeoutMs, ...ways }: ConfigOptions,
 ): string {
   const bastions = ssh.bastions ?? [];
   const jumps = bastions.map((hop) => {
@@ -76,9 +97,9 @@ export function configFile(
     `ConnectTimeout ${String(Math.ceil(connectTimeoutMs / 1000))}`,
     'ServerAliveInterval 15',
     'ServerAliveCountMax 3',
-    ...bastions.flatMap((hop, i) => [`Host ${word(hop.address)}`, ...login(`${name}-${String(i)}`, hop, put)]),
+    ...bastions.flatMap((hop, i) => [`Host ${word(hop.address)}`, ...login(`${name}-${String(i)}`, hop, ways)]),
     `Host ${word(address)}`,
-    ...login(name, ssh, put),
+    ...login(name, ssh, ways),
     ...(ssh.bastions === undefined ? [] : [`ProxyJump ${jumps.length === 0 ? 'none' : jumps.join(',')}`]),
     'Match all',
     `StrictHostKeyChecking ${policy === 'strict' ? 'yes' : 'accept-new'}`,

@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -18,6 +19,11 @@ export interface OpensshOptions {
   readonly policy: HostKeyPolicy;
   /** The user's home folder. */
   readonly home: string;
+  /**
+   * Makes the folder for configurations and control sockets, which no other user may enter: a process that reaches a control socket is
+   * logged in. Default: below the system's folder of temporary files.
+   */
+  readonly makeFolder?: () => string;
   /** Until the host answers, in ms; default 10 s. */
   readonly connectTimeoutMs?: number;
   /** Gives up dialling. */
@@ -35,6 +41,14 @@ const RETRIES = 6;
 /** sshd's default MaxStartups is 10, and a bastion is connected to once for each host. */
 const HANDSHAKES = 8;
 
+/** True if this machine's ssh knows the option. False for an ssh that does not start: connecting says why. */
+const knowsOption = (option: string): Promise<boolean> =>
+  new Promise((resolve) => {
+    execFile('ssh', ['-F', 'none', '-o', option, '-G', '--', 'localhost'], { timeout: CONNECT_MS }, (error) =>
+      resolve(error === null),
+    );
+  });
+
 /**
  * Dials with the system's OpenSSH instead of the built-in client: whatever it can do (host and user certificates,
  * `@cert-authority`, security keys, post-quantum key exchange, ProxyCommand), kbuild can. One process a connection, one more
@@ -43,20 +57,22 @@ const HANDSHAKES = 8;
 export function opensshDialler(options: OpensshOptions): SshDialler {
   const pause = options.pause ?? realPause;
   const connectTimeoutMs = options.connectTimeoutMs ?? CONNECT_MS;
+  const makeFolder = options.makeFolder ?? (() => mkdtempSync(join(tmpdir(), 'kbuild-openssh-')));
   const handshakes = limiter(HANDSHAKES);
   let folder: string | undefined;
   let made = 0;
+  let known: Promise<boolean> | undefined;
 
   const connect = async (host: Host) => {
-    // No other user may enter the folder: a process that reaches a control socket is logged in.
-    const place = (folder ??= mkdtempSync(join(tmpdir(), 'kbuild-openssh-')));
+    const hasKnownHostsCommand = await (known ??= knowsOption('KnownHostsCommand=none'));
+    const place = (folder ??= makeFolder());
     const name = String(++made);
     const put = (file: string, text: string): string => {
       const path = join(place, file);
       writeFileSync(path, text, { mode: 0o600 });
       return path;
     };
-    const config = put(`config-${name}`, configFile(host, { ...options, connectTimeoutMs, put }));
+    const config = put(`config-${name}`, configFile(host, { ...options, connectTimeoutMs, hasKnownHostsCommand, put }));
     const { bastions = [], throughOthers = false } = host.ssh;
     const giveBack = bastions.length > 0 || throughOthers ? await handshakes.take() : () => undefined;
     try {

@@ -1,6 +1,8 @@
+import { basename } from 'node:path';
 import { ConnectError } from '../../errors.ts';
 import type { Host } from '../../model/inventory.ts';
 import { whereOf } from '../endpoint.ts';
+import { PINS } from './config-file.ts';
 
 interface Kind {
   readonly said: RegExp;
@@ -8,6 +10,9 @@ interface Kind {
   readonly retryable: boolean;
   readonly remedy?: string;
 }
+
+const PINNED_REMEDY =
+  'find out why: another machine may answer in its place. If the host was set up anew, change ssh.hostKey';
 
 /** Messages of OpenSSH, the more exact first. */
 const KINDS: readonly Kind[] = [
@@ -64,13 +69,23 @@ const KINDS: readonly Kind[] = [
   },
 ];
 
+/** Where ssh found another key of a host; a file of kbuild's holds what the inventory pins. */
+const OFFENDING = /Offending (\S+) key in (\S+:\d+)/;
+const isPinned = (stderr: string): boolean => basename(OFFENDING.exec(stderr)?.[2] ?? '').startsWith(PINS);
+
 /** Which key a server showed, and where another one is on file. */
 function keysIn(stderr: string): string {
   const shown = /SHA256:[A-Za-z0-9+/]+/.exec(stderr)?.[0];
-  const onFile = /Offending (\S+) key in (\S+:\d+)/.exec(stderr);
+  const onFile = OFFENDING.exec(stderr);
   return [
     ...(shown === undefined ? [] : [`it shows ${shown}`]),
-    ...(onFile === null ? [] : [`another ${onFile[1]!} key is in ${onFile[2]!}`]),
+    ...(onFile === null
+      ? []
+      : [
+          isPinned(stderr)
+            ? `the inventory pins another ${onFile[1]!} key`
+            : `another ${onFile[1]!} key is in ${onFile[2]!}`,
+        ]),
   ]
     .map((words) => `, ${words}`)
     .join('');
@@ -85,6 +100,7 @@ export function opensshFailure(host: Host, stderr: string): ConnectError {
     .filter((line) => !/^[@\s]*$/.test(line));
   const last = lines.at(-1) ?? 'ssh ended without a word';
   const detail = kind === undefined ? last : `${kind.message}${keysIn(stderr)} (ssh: ${last})`;
+  const remedy = isPinned(stderr) ? PINNED_REMEDY : kind?.remedy;
   // As with the built-in client: a host that does not answer is not worth a retry.
   const cause = Object.assign(
     new Error(stderr),
@@ -92,7 +108,7 @@ export function opensshFailure(host: Host, stderr: string): ConnectError {
   );
   return new ConnectError(host.name, `${whereOf(host)}: ${detail}`, {
     retryable: kind?.retryable ?? true,
-    ...(kind?.remedy === undefined ? {} : { remedy: kind.remedy }),
+    ...(remedy === undefined ? {} : { remedy }),
     cause,
   });
 }
