@@ -14,6 +14,8 @@ export const paths = {
   jobStartLock: '/run/kbuild/job-start.lock',
   /** Folders of jobs: <run>/<job>. */
   jobs: '/run/kbuild/jobs',
+  /** /etc/kubernetes with its keys, while it is copied to the operator's machine. */
+  keptKubernetes: '/run/kbuild/etc-kubernetes.tar',
   /** Hashes of what services loaded, by service. */
   applied: '/run/kbuild/applied',
   /** Durable state: the marker and the owner's notes. */

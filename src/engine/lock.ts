@@ -25,6 +25,9 @@ export interface Lock {
   release(): Promise<void>;
 }
 
+/** Files with keys that a run makes under the host's lock and removes; the second is the place of the first until kbuild 0.1. */
+const LEFTOVERS = [paths.keptKubernetes, `${paths.state}/etc-kubernetes.tar`];
+
 type LockableOf<S extends 'sh' | 'powershell'> = Pick<Remote<S>, 'host' | 'hold' | 'run'>;
 type Lockable = LockableOf<'sh'> | LockableOf<'powershell'>;
 
@@ -118,7 +121,7 @@ async function takeOne(remote: Lockable, line: string): Promise<Held> {
 function holding(remote: Lockable, line: string): Promise<Held> {
   const title = 'take the lock';
   if (!isWindows(remote)) {
-    return remote.hold({ ...script('linux/lock.sh', { LOCK: paths.lock, HOLDER: line }), title });
+    return remote.hold({ ...script('linux/lock.sh', { LOCK: paths.lock, HOLDER: line, LEFTOVERS }), title });
   }
   const { state, lock } = windowsPaths;
   return remote.hold({ ...powershell('windows/lock.ps1', { Root: state, Lock: lock, Holder: line }), title });

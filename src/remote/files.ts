@@ -23,6 +23,10 @@ export function succeeded(host: string, command: Command<'sh'>, result: ExecResu
   return result.stdout;
 }
 
+/** Runs a script that reads a secret on its stdin. */
+export const feedSecret = (on: Exchange, command: Command<'sh'>, secret: Secret): Promise<ExecResult> =>
+  on.feed(command, revealed(secret));
+
 /** The files of a Linux host. */
 export function files(on: Exchange): Files {
   const host = on.host.name;

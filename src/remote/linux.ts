@@ -5,7 +5,7 @@ import { Secret } from '../shell/secret.ts';
 import { pause as realPause, type Pause } from '../until.ts';
 import type { Commands, Connection, ExecResult, Streams } from '../transport/transport.ts';
 import { exchange, type ExchangeTools } from './exchange.ts';
-import { files, succeeded } from './files.ts';
+import { feedSecret, files, succeeded } from './files.ts';
 import { hold } from './held.ts';
 import { runJob } from './job.ts';
 import { jobDeadlineMs } from './job-deadlines.ts';
@@ -57,7 +57,12 @@ export function linuxRemote(
     host,
     transport,
     ...files(on),
-    run: async (command) => succeeded(host.name, command, await on.ask(command, 'shown')),
+    run: async (command, input) =>
+      succeeded(
+        host.name,
+        command,
+        input === undefined ? await on.ask(command, 'shown') : await feedSecret(on, command, input),
+      ),
     reveal: async (command) => {
       const secret = Secret.of(succeeded(host.name, command, await on.ask(command, 'hidden')));
       options.onSecret?.(secret);

@@ -18,8 +18,11 @@ export interface Held {
 /** A host that kbuild is connected to. */
 export interface Remote<S extends Shell = Shell> {
   readonly host: Host;
-  /** Runs a command and returns its stdout. @throws CommandError on any status but 0; ConnectError. */
-  run(command: Command<S>): Promise<string>;
+  /**
+   * Runs a command and returns its stdout. `input`: what it reads on its stdin, on Linux hosts only. @throws CommandError on any status but
+   * 0; ConnectError.
+   */
+  run(command: Command<S>, input?: S extends 'sh' ? Secret : undefined): Promise<string>;
   /** Like `run`; its output is never logged and comes back as a Secret. */
   reveal(command: Command<S>): Promise<Secret>;
   /** A text file. @throws CommandError when it is not there. */

@@ -2,10 +2,9 @@ import type { OsRelease } from '../components/distributions/distribution.ts';
 import { distributionOf } from '../components/distributions/index.ts';
 import { goArchitecture } from '../components/programs/sources.ts';
 import type { Inventory, LinuxHost } from '../model/inventory.ts';
-import type { Remote } from '../remote/remote.ts';
+import { paths } from '../paths.ts';
 import { readKeyFile } from '../shell/openpgp.ts';
-import type { Secret } from '../shell/secret.ts';
-import { sh } from '../shell/sh.ts';
+import { madeOf, madeOfAll, Secret } from '../shell/secret.ts';
 import { script, using } from '../templates.ts';
 import { proxyParameters } from '../topology/proxy.ts';
 import { onEach, type Surveyed, type Surveyor } from './surveyed.ts';
@@ -103,23 +102,29 @@ export function readDownloads(wanted: readonly Wanted[], out: string): readonly 
   });
 }
 
-/** Writes logins and CAs to a folder on the host, which the script of the survey removes. */
-async function placeAccess(
-  host: Pick<Remote<'sh'>, 'run' | 'write'>,
-  wanted: readonly Wanted[],
-): Promise<{ readonly folder: string; readonly names: ReadonlyMap<string, string> }> {
+/** Logins and authorities of registries, as the survey's script reads them on its stdin: lines of a file's name and its base64. */
+interface Accesses {
+  /** The file of each registry, without its ending. */
+  readonly names: ReadonlyMap<string, string>;
+  /** undefined where there are none. */
+  readonly input: Secret | undefined;
+}
+
+function accessesOf(wanted: readonly Wanted[]): Accesses {
   const accesses = new Map(
     wanted.flatMap(({ registry }) => (registry === undefined ? [] : [[registry.host, registry]])),
   );
-  if (accesses.size === 0) return { folder: '', names: new Map() };
-  const folder = (await host.run(sh`mkdir -p /run/kbuild; mktemp -d /run/kbuild/survey-access.XXXXXX`)).trim();
+  if (accesses.size === 0) return { names: new Map(), input: undefined };
   const names = new Map([...accesses.keys()].map((name, index) => [name, String(index)] as const));
-  for (const { host: name, ca, authorization } of accesses.values()) {
-    const place = `${folder}/${names.get(name)!}`;
-    if (ca !== undefined) await host.write(`${place}.ca`, ca);
-    if (authorization !== undefined) await host.write(`${place}.header`, authorization);
-  }
-  return { folder, names };
+  const lines = [...accesses.values()].flatMap(({ host, ca, authorization }) => {
+    const line = (ending: string, text: string): string =>
+      `${names.get(host)!}.${ending} ${Buffer.from(text).toString('base64')}\n`;
+    return [
+      ...(ca === undefined ? [] : [Secret.of(line('ca', ca))]),
+      ...(authorization === undefined ? [] : [madeOf(authorization, (text) => line('header', text))]),
+    ];
+  });
+  return { names, input: madeOfAll(lines, (texts) => texts.join('')) };
 }
 
 /** Tries on every host what it will download, and returns the downloads that will fail. */
@@ -137,19 +142,18 @@ export const downloads = (
     async (host) => {
       const { facts, wanted } = hosts.find((candidate) => candidate.host.name === host.name)!;
       if (wanted.length === 0) return [];
-      // This may throw, so it stands before the logins are written.
       const { downloader } = distributionOf(host, facts);
-      const { folder, names } = await placeAccess(on(host), wanted);
+      const { names, input } = accessesOf(wanted);
       const WANTED = wanted
         .map(({ kind, urls, word, registry }) =>
           [kind, word ?? names.get(registry?.host ?? '') ?? '-', ...urls].join(' '),
         )
         .join('\n');
       const parameters = {
-        ...{ WANTED, ACCESS: folder, ARCHITECTURE: goArchitecture(facts.arch) },
+        ...{ WANTED, ACCESS_IN: input === undefined ? '' : paths.run, ARCHITECTURE: goArchitecture(facts.arch) },
         ...proxyParameters(proxy),
       };
-      const printed = await on(host).run(using(downloader, script('linux/survey-downloads.sh', parameters)));
+      const printed = await on(host).run(using(downloader, script('linux/survey-downloads.sh', parameters)), input);
       return readDownloads(wanted, printed);
     },
   );

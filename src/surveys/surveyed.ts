@@ -3,7 +3,7 @@ import type { Host, LinuxHost } from '../model/inventory.ts';
 import type { Remote } from '../remote/remote.ts';
 
 /** What a survey needs of a connected host. */
-export type Surveyor = (host: LinuxHost) => Pick<Remote<'sh'>, 'run' | 'hold' | 'write'>;
+export type Surveyor = (host: LinuxHost) => Pick<Remote<'sh'>, 'run' | 'hold'>;
 
 /** The measurement of a host, or why it failed or was skipped. */
 export type Surveyed<T> = { readonly host: Host } & (

@@ -14,7 +14,7 @@ doing() { echo "$*" >doing || :; }
 # Files that arrived and are what they should be, named by their checksums.
 store=$PROGRAMS/.downloads
 mkdir -p -- "$store"
-# The user that downloads may be another one.
+# The user that downloads may be another one: root writes nothing there.
 incoming=$(mktemp -d)
 # For root alone: what is read here decides what is installed.
 unpacked=$(mktemp -d -p "$store")
@@ -32,8 +32,8 @@ sum() {
 fetch() {
   doing "download $1"
   rm -f -- "$incoming/$2"
-  if ! download 4 30 0 "$1" "$incoming/$2" >/dev/null 2>"$incoming/error"; then
-    echo "$1 cannot be downloaded: $(download_error "$incoming/error")${3:+. $3}" >&2
+  if ! download 4 30 0 "$1" "$incoming/$2" >/dev/null 2>"$unpacked/error"; then
+    echo "$1 cannot be downloaded: $(download_error "$unpacked/error")${3:+. $3}" >&2
     exit 1
   fi
 }

@@ -2,16 +2,35 @@
 # until one has it: where no name is resolved, that takes long, and the mirror before it suffices. Prints for each that was
 # asked KIND, URL, `there` or `missing` or what went wrong, and of a `key` its content in base64. A `packages` must hold
 # a line that begins with `Version: WORD`. An `image`, or the `tags` of one, is asked for with curl where that is there;
-# `download` cannot say what it accepts, so its 404 means nothing, and it has no login. Where one has a WORD,
-# ACCESS/WORD.header is a login and ACCESS/WORD.ca a private authority; the folder goes with this script.
+# `download` cannot say what it accepts, so its 404 means nothing, and it has no login. ACCESS_IN: a folder on tmpfs, or empty; if it is
+# named, lines on stdin have the names and the base64 of files: where one has a WORD, WORD.header is a login and WORD.ca a private
+# authority. They go with this script, and with the next one if this one is killed.
 # An `image` whose registry shows its manifest must be there for ARCHITECTURE (amd64, arm64; empty: any); the answer is otherwise
 # `foreign` and what it is there for. PROXY, HTTPS_PROXY, NO_PROXY: the way out; may be empty. The functions of a download.sh stand before this script.
 if [ -n "$PROXY" ]; then export http_proxy="$PROXY"; fi
 if [ -n "$HTTPS_PROXY" ]; then export https_proxy="$HTTPS_PROXY"; fi
 export no_proxy="$NO_PROXY"
+ACCESS=
 folder=$(mktemp -d)
 trap 'rm -rf -- "$folder" ${ACCESS:+"$ACCESS"}' EXIT
-trap 'exit 1' HUP INT TERM
+trap 'exit 1' HUP INT TERM PIPE
+if [ -n "$ACCESS_IN" ]; then
+  mkdir -p -- "$ACCESS_IN"
+  # One survey at a time makes its folder or removes those without a process, which would hold the lock of its own.
+  exec 8>>"$ACCESS_IN/survey.lock"
+  flock 8
+  for left in "$ACCESS_IN"/survey-access.*; do
+    if [ -d "$left" ]; then flock -n "$left" rm -rf -- "$left" || :; fi
+  done
+  ACCESS=$(mktemp -d "$ACCESS_IN/survey-access.XXXXXXXXXX")
+  exec 7<"$ACCESS"
+  flock -n 7
+  exec 8>&-
+  # printf is a part of the shell: no login is an argument of a program.
+  while read -r name content; do
+    printf '%s' "$content" | (umask 077 && base64 -d >"$ACCESS/$name")
+  done
+fi
 accept='application/vnd.oci.image.index.v1+json, application/vnd.docker.distribution.manifest.list.v2+json, application/vnd.oci.image.manifest.v1+json, application/vnd.docker.distribution.manifest.v2+json'
 # The architectures in the JSON file $1, one a line. An index has one for each image, a configuration that of its image; those of
 # attestations are called unknown.
@@ -74,9 +93,9 @@ packaged_for() {
 }
 fetch() {
   own="$folder/$4"
-  mkdir -p "$own"
-  # The user that downloads may be another one.
-  chmod 755 "$folder"
+  # What is downloaded lies apart: the user that downloads may be another one, and root writes nothing where that user can.
+  mkdir -p "$own/in"
+  chmod 755 "$folder" "$own"
   answer=there
   case $1 in
     image | tags) image=yes ;;
@@ -86,7 +105,7 @@ fetch() {
     answer=$(registry "$1" "$2" "$3" "$own")
   elif [ -n "$image" ] && [ -n "$3" ]; then
     : # Without curl there is no login and no private authority.
-  elif ! download 1 15 40 "$2" "$own/got" >"$own/out" 2>"$own/error"; then
+  elif ! download 1 15 40 "$2" "$own/in/got" >"$own/out" 2>"$own/error"; then
     said=$(download_error "$own/error")
     case "$1 $said" in
       image*' 404 '* | image*' 401 '* | image*' 403 '* | tags*' 404 '* | tags*' 401 '* | tags*' 403 '*) ;;
@@ -94,14 +113,14 @@ fetch() {
       *) answer="failed ${said:-no answer within 40 s}" ;;
     esac
   elif [ "$1" = packages ]; then
-    packaged_for "$own/got" "$3" >"$own/architectures"
+    packaged_for "$own/in/got" "$3" >"$own/architectures"
     if ! [ -s "$own/architectures" ]; then
       answer=versionless
     elif [ -n "$ARCHITECTURE" ] && ! grep -qx -e any -e "$ARCHITECTURE" "$own/architectures"; then
       answer="versionless $ARCHITECTURE"
     fi
   fi
-  if [ "$1" = key ] && [ "$answer" = there ]; then answer="there $(base64 -w 0 "$own/got")"; fi
+  if [ "$1" = key ] && [ "$answer" = there ]; then answer="there $(base64 -w 0 "$own/in/got")"; fi
   printf '%s %s %s\n' "$1" "$2" "$answer"
 }
 # Asks for a KIND by WORD, as COUNT, at one of the URLs that follow.

@@ -48,7 +48,7 @@ afterAll(() => registry.close());
 async function answer(image: string, architecture: string): Promise<string> {
   const url = `${base}/v2/${image}/manifests/1`;
   const survey = script('linux/survey-downloads.sh', {
-    ...{ WANTED: `image - ${url}`, ACCESS: '', ARCHITECTURE: architecture },
+    ...{ WANTED: `image - ${url}`, ACCESS_IN: '', ARCHITECTURE: architecture },
     ...{ PROXY: '', HTTPS_PROXY: '', NO_PROXY: '' },
   });
   const command = using('linux/download-with-curl.sh', survey);

@@ -39,7 +39,7 @@ test.each([
   const url = `${base}/${list}`;
   const wanted: Wanted = { kind: 'packages', what: 'Kubernetes 1.36.3', urls: [url], word: '1.36.3-' };
   const survey = script('linux/survey-downloads.sh', {
-    ...{ WANTED: `packages 1.36.3- ${url}`, ACCESS: '', ARCHITECTURE: architecture },
+    ...{ WANTED: `packages 1.36.3- ${url}`, ACCESS_IN: '', ARCHITECTURE: architecture },
     ...{ PROXY: '', HTTPS_PROXY: '', NO_PROXY: '' },
   });
   const { script: text } = using('linux/download-with-curl.sh', survey);

@@ -52,12 +52,13 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-const run = ({ script: text }: { readonly script: string }) =>
+const run = ({ script: text }: { readonly script: string }, input = '') =>
   new Promise<{ readonly failed: boolean; readonly stdout: string; readonly stderr: string }>((resolve) => {
     const env = { PATH: process.env['PATH'], TMPDIR: folder, CURL_CA_BUNDLE: join(folder, 'ca') };
-    execFile('sh', ['-euc', text], { env }, (error, stdout, stderr) =>
+    const child = execFile('sh', ['-euc', text], { env }, (error, stdout, stderr) =>
       resolve({ failed: error !== null, stdout, stderr }),
     );
+    child.stdin!.end(input);
   });
 const PROXIES = { PROXY: '', HTTPS_PROXY: '', NO_PROXY: '' };
 const fetch = (URL: string) => run(using('linux/download-with-curl.sh', script('linux/fetch.sh', { URL, ...PROXIES })));
@@ -79,14 +80,10 @@ test('a download without TLS, whose bytes are verified otherwise, works', async 
 });
 
 test('a survey with a login over TLS is not redirected to a site without', async () => {
-  execFileSync('sh', [
-    '-c',
-    'mkdir -p "$0/access" && echo "Authorization: Basic c2VjcmV0" >"$0/access/0.header"',
-    folder,
-  ]);
-  const parameters = { WANTED: `image 0 ${secure}/v2/a/manifests/1`, ACCESS: join(folder, 'access'), ARCHITECTURE: '' };
+  const parameters = { WANTED: `image 0 ${secure}/v2/a/manifests/1`, ACCESS_IN: join(folder, 'run'), ARCHITECTURE: '' };
   const survey = script('linux/survey-downloads.sh', { ...parameters, ...PROXIES });
-  const { stdout } = await run(using('linux/download-with-curl.sh', survey));
+  const login = Buffer.from('Authorization: Basic c2VjcmV0').toString('base64');
+  const { stdout } = await run(using('linux/download-with-curl.sh', survey), `0.header ${login}\n`);
   expect(stdout).toMatch(/^image https:\S+ failed curl: \(1\) Protocol/);
   expect(inPlain).toEqual([]);
 });

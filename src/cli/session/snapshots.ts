@@ -105,13 +105,15 @@ export function keptBefore(run: Run, reasonOf = (version: string) => `before the
       versions.add(version);
     }
     const remote = on(host);
-    const archive = `${paths.state}/etc-kubernetes.tar`;
+    const archive = paths.keptKubernetes;
     // No name of a host has an @: the copies of cp1 are not those of cp1-b.
     const prefix = `etc-kubernetes-${host.name}@`;
     const to = join(folder, `${prefix}${stamp(context.nowMs())}.tar`);
     try {
       // kubeadm keeps its own backups in tmp, etcd's data among them.
-      await remote.run(sh`umask 077; tar -C /etc -cf ${archive} --exclude=kubernetes/tmp kubernetes`);
+      await remote.run(
+        sh`umask 077; mkdir -p ${paths.run}; rm -f ${archive}; tar -C /etc -cf ${archive} --exclude=kubernetes/tmp kubernetes`,
+      );
       await remote.download(archive, to);
     } finally {
       await remote.run(sh`rm -f -- ${archive}`);
