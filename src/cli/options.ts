@@ -110,7 +110,7 @@ export const dead = parsedOption('--dead <names>', filledList, {
   completes: 'hosts',
   summary: 'these hosts are gone: they may be unreachable, and changes that need them wait',
   details:
-    'See [Hosts that are gone](#hosts-that-are-gone). A name that the inventory does not have is exit 2 (`remove` and `etcd snapshot restore` also take members that it no longer names). A host that answers is exit 7.',
+    'See [Hosts that are gone](#hosts-that-are-gone). A name that the inventory does not have is exit 2 (`remove` and `etcd snapshot restore` also take members that it no longer names). A host that answers, a node that stays Ready or a healthy etcd member is exit 7.',
 });
 
 export const ignoreCheck = parsedOption('--ignore-check <names>', filledList, {

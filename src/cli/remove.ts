@@ -33,7 +33,16 @@ function notes({ inventory, connected }: Run, leaving: readonly Leaving[]): stri
   const { loadBalancer } = inventory;
   // kbuild cannot clean a host that is gone: when it boots again, its services start.
   const boots = leaving.filter(({ name, host, role }) => host === undefined && role === 'control-plane' && name !== '');
+  const runsOn = leaving
+    .filter(({ host }) => host === undefined)
+    .map(({ name }) => name)
+    .filter((name) => cluster.state === 'up' && cluster.nodes.some((node) => node.name === name && node.ready));
   return [
+    ...(runsOn.length > 0
+      ? [
+          `kbuild does not clean ${runsOn.join(', ')}: it has no connection there. Stop the kubelet there for good, or reset the machine: else its node registers again.\n`,
+        ]
+      : []),
     ...('address' in loadBalancer && boots.length > 0
       ? [
           `${boots.map(({ name }) => name).join(', ')} cannot be cleaned now: if it boots again, it claims the virtual address ${loadBalancer.address} too. Then run \`kbuild reset --hosts ${boots.map(({ name }) => name).join(',')}\` with it in the inventory.\n`,

@@ -2,7 +2,7 @@ import { foreignHost } from '../cluster/change-refusals.ts';
 import { leavingOf, type Leaving } from '../cluster/leaving.ts';
 import { runningPrograms } from '../cluster/living-there.ts';
 import { removalRefusals } from '../cluster/removal-refusals.ts';
-import { leavingByReset, resetRefusals } from '../cluster/reset-refusals.ts';
+import { leavingByReset, resetRefusals, unnamedIn } from '../cluster/reset-refusals.ts';
 import { combined, UsageError } from '../errors.ts';
 import { selects } from '../topology/select.ts';
 import { remove } from '../phases/remove.ts';
@@ -37,7 +37,8 @@ function livingText({ connected, inventory }: Run, names: readonly string[]): st
 
 /** A sentence about what the reset destroys, from the last observation. */
 function scopeText(run: Run, names: readonly string[]): string {
-  const { cluster } = run.connected.observations.fleet();
+  const fleet = run.connected.observations.fleet();
+  const { cluster } = fleet;
   if (run.flags.hosts !== undefined) return `This resets ${names.join(', ')}.${livingText(run, names)}`;
   const seen =
     cluster.state === 'up'
@@ -45,7 +46,9 @@ function scopeText(run: Run, names: readonly string[]): string {
       : cluster.state === 'down'
         ? `its API does not answer: ${cluster.reason}`
         : 'no cluster answers; leftovers are removed';
-  return `This destroys the cluster ${run.inventory.name} with all its data (${seen}).`;
+  const left = unnamedIn(run.inventory, fleet);
+  const stays = left.length === 0 ? '' : ` Not in the inventory, and left as they are: ${left.join(', ')}.`;
+  return `This destroys the cluster ${run.inventory.name} with all its data (${seen}).${stays}`;
 }
 
 /** Asks the operator to type each name, unless `given` by `--yes-destroy`. @throws UsageError for a wrong name, and if there is no terminal */

@@ -4,9 +4,11 @@ import type { Inventory } from '../model/inventory.ts';
 import { selects } from '../topology/select.ts';
 import { membersOf } from './members.ts';
 import { clusterRefusals, foreignHost, hostRefusal } from './change-refusals.ts';
+import { controlPlaneNodes } from './control-plane-nodes.ts';
 import { runningPrograms } from './living-there.ts';
 import { otherMachine } from './other-machine.ts';
 import { standing } from './standing.ts';
+import { stillThere } from './still-there.ts';
 
 /** The hosts that `reset` tears down, and the names that the operator typed to confirm it. */
 interface ResetRequest {
@@ -54,6 +56,39 @@ function silentMember(inventory: Inventory, fleet: Fleet, { host, facts }: Obser
   ];
 }
 
+/**
+ * Control planes and members of etcd that live and that a reset of the whole cluster would leave, because the inventory does not name them. They
+ * would lose their quorum, or go on as the cluster.
+ */
+function leftBehind(inventory: Inventory, fleet: Fleet): readonly Refused[] {
+  const named = new Set(inventory.hosts.map(({ name }) => name));
+  const { cluster } = fleet;
+  const nodes = cluster.state === 'up' ? controlPlaneNodes(cluster) : [];
+  const members = cluster.etcd?.state === 'up' ? cluster.etcd.members : cluster.state === 'up' ? cluster.members : [];
+  const names = new Set([...nodes, ...(inventory.etcd.topology === 'external' ? [] : members)].map(({ name }) => name));
+  return stillThere(
+    fleet,
+    [...names].filter((name) => name !== '' && !named.has(name)),
+  ).map(
+    ({ name, why }) =>
+      new Refused(
+        inventory.name,
+        `the inventory does not name ${name}, and ${why}: a reset would leave it without the other members of etcd`,
+        `name ${name} in the inventory, so that it is reset too, or take it out first: \`kbuild remove ${name}\``,
+      ),
+  );
+}
+
+/** Nodes and etcd members that a reset of the whole cluster leaves as they are, because the inventory does not name them. */
+export function unnamedIn(inventory: Inventory, { cluster }: Fleet): readonly string[] {
+  if (cluster.state !== 'up') return [];
+  const named = new Set(inventory.hosts.map(({ name }) => name));
+  const members = inventory.etcd.topology === 'external' ? [] : cluster.members;
+  return [...new Set([...cluster.nodes, ...members].map(({ name }) => name))].filter(
+    (name) => name !== '' && !named.has(name),
+  );
+}
+
 /** Refuses a machine that is a member of the cluster, and another one than the inventory means: one that it does not name would be destroyed. */
 const mistakenMember = (inventory: Inventory, fleet: Fleet, observed: Observed): readonly Refused[] => {
   const { host, facts } = observed;
@@ -86,6 +121,7 @@ export function resetRefusals(inventory: Inventory, fleet: Fleet, request: Reset
   const cleansOnlyForeign = request.hosts !== undefined && refused.every(({ refusal }) => refusal !== undefined);
   return [
     ...(cleansOnlyForeign ? [] : clusterRefusals(inventory, fleet)),
+    ...(request.hosts === undefined ? leftBehind(inventory, fleet) : []),
     ...refused.flatMap(({ observed, refusal }) => {
       if (refusal !== undefined)
         return request.confirmed.includes(observed.host.name) ? [] : [unconfirmed(fleet, observed, refusal)];

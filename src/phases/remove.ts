@@ -21,7 +21,7 @@ export interface RemoveOptions {
 }
 
 /**
- * What `kbuild remove` does. It first removes the etcd members and Node objects of hosts that no longer exist. Then it drains
+ * What `kbuild remove` does. It first takes out what kbuild does not reach: it drains a node that is Ready, and removes etcd member and Node object. Then it drains
  * every other host, removes its etcd member, cleans it and deletes its Node object, one host after another. Load balancers of
  * kbuild stop using a host before it leaves, and remove it from their own peers afterwards. `removalRefusals` decides which
  * hosts may leave.
@@ -52,7 +52,7 @@ export function remove(inventory: Inventory, { leaving, drain, before }: RemoveO
       title: 'Remove hosts that are gone',
       kind: 'cluster',
       hosts: gone.length === 0 ? [] : controlPlanes(inventory).filter(({ name }) => !names.has(name)),
-      steps: gone.flatMap((host) => forgotten(host, before)),
+      steps: gone.flatMap((host) => forgotten(host, drain, before)),
       concurrency: 1,
     },
     {

@@ -1,7 +1,7 @@
 import { acting } from '../cluster/acting.ts';
 import { CORDON_TAINT, CORDONED, DRAINED, isDrained, WORKLOADS } from '../cluster/drain-notes.ts';
 import { kubectl } from '../configuration/kubectl.ts';
-import type { Step, Target } from '../engine/step.ts';
+import type { Change, Step, Target } from '../engine/step.ts';
 import { CommandError, NotConverged } from '../errors.ts';
 import type { NodeView } from '../facts/cluster.ts';
 import type { Fleet } from '../facts/fleet.ts';
@@ -41,7 +41,7 @@ export type AnyTarget = Pick<Target<'linux' | 'windows'>, 'inventory' | 'fleet' 
 type Noting = 'notes workloads' | 'notes nothing';
 
 /** What is drained, and how. */
-interface DrainOptions {
+export interface DrainOptions {
   readonly noting: Noting;
   readonly drain: Drain;
   readonly isDue: (node: NodeView) => boolean;
@@ -117,9 +117,9 @@ export const cordonStep = (isDue: (node: NodeView) => boolean): AnyStep => ({
  * drain fails, the node takes pods again, unless an operator had cordoned it.
  * @throws what `failed` makes of the error, which names the pods that stayed and the budgets that keep them, or the volumes
  */
-export const drainStep = ({ drain, noting, isDue, losesPods, through, failed }: DrainOptions): AnyStep => ({
-  name: 'drained',
-  diff: (target: AnyTarget) => {
+export const drainChanges =
+  ({ drain, noting, isDue, losesPods, through, failed }: DrainOptions) =>
+  (target: AnyTarget): readonly Change[] => {
     const node = registeredNode(target);
     if (drain === 'no' || node === undefined || (node.unschedulable && DRAINED in node.annotations)) return [];
     if (!isDue(node)) return [];
@@ -159,8 +159,10 @@ export const drainStep = ({ drain, noting, isDue, losesPods, through, failed }: 
         },
       },
     ];
-  },
-});
+  };
+
+/** The step of `drainChanges`. */
+export const drainStep = (options: DrainOptions): AnyStep => ({ name: 'drained', diff: drainChanges(options) });
 
 /**
  * Drains a node that comes back: its workloads are noted, and pods that no controller makes again stay unless the operator says

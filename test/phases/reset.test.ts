@@ -2,8 +2,9 @@ import { CommandError } from '../../src/errors.ts';
 import { describe, expect, test } from 'vitest';
 import { leavingOf } from '../../src/cluster/leaving.ts';
 import { removalRefusals } from '../../src/cluster/removal-refusals.ts';
-import { leavingByReset, resetRefusals } from '../../src/cluster/reset-refusals.ts';
+import { leavingByReset, resetRefusals, unnamedIn } from '../../src/cluster/reset-refusals.ts';
 import { plan } from '../../src/engine/plan.ts';
+import type { NodeView } from '../../src/facts/cluster.ts';
 import type { Fleet } from '../../src/facts/fleet.ts';
 import type { LinuxFacts } from '../../src/facts/linux.ts';
 import { remove } from '../../src/phases/remove.ts';
@@ -20,6 +21,7 @@ import {
   joinedControlPlane,
   joinedHost,
   joinedWorker,
+  memberOf,
   nodeOf,
   nodesOf,
   OTHER_CA,
@@ -172,7 +174,8 @@ describe('one worker of a live cluster', () => {
   });
 
   test('that is gone is only forgotten', () => {
-    const without = { ...fleetIn(live, joinedHost(cp1, used)) };
+    const silent = { ...live, nodes: live.nodes.map((node) => ({ ...node, ready: node.name !== 'w1' })) };
+    const without = { ...fleetIn(silent, joinedHost(cp1, used)) };
     expect(leaving(without, { timeoutMs: 60_000 }).map(({ host, step }) => `${host} ${step}`)).toEqual([
       'cp1 node-deleted-w1',
     ]);
@@ -285,5 +288,65 @@ describe('refused', () => {
   test('nothing of our own cluster', () => {
     expect(messages(fleet, { confirmed: ['demo'] })).toEqual([]);
     expect(messages(fleet, { hosts: ['w1'], confirmed: ['w1'] })).toEqual([]);
+  });
+});
+
+describe('what the inventory does not name', () => {
+  const others = [nodeOf({ name: 'w9' }), nodeOf({ name: 'cp9', role: 'control-plane', ready: false })];
+  const more = { ...live, nodes: [...live.nodes, ...others], members: [memberOf(1), memberOf(9, { healthy: false })] };
+  const refused = (cluster: typeof live, hosts?: readonly string[]) =>
+    resetRefusals(inventory, { ...fleet, cluster }, { hosts, confirmed: ['demo', 'w1'] }).map(({ message }) => message);
+
+  test('is named before the whole cluster is destroyed', () => {
+    expect(unnamedIn(inventory, { ...fleet, cluster: more })).toEqual(['w9', 'cp9']);
+    expect(unnamedIn(inventory, fleet)).toEqual([]);
+  });
+
+  test('is no control plane that lives: a reset would leave it without quorum', () => {
+    expect(refused(more)).toEqual([]);
+    const text = (why: string) =>
+      `demo: refused: the inventory does not name cp9, and ${why}: a reset would leave it without the other members of etcd`;
+    expect(refused({ ...more, members: [memberOf(1), memberOf(9)] })).toEqual([
+      text('the etcd member of cp9 is healthy'),
+    ]);
+    const ready = { ...more, nodes: [...live.nodes, nodeOf({ name: 'cp9', role: 'control-plane' })] };
+    expect(refused(ready)).toEqual([text('node cp9 is Ready')]);
+    expect(refused(ready, ['w1'])).toEqual([]);
+  });
+});
+
+describe('a node that SSH does not reach and that is Ready', () => {
+  const old = nodeOf({ name: 'old-worker', internalAddress: '10.0.0.29' });
+  const planFor = (node: NodeView, drain: Parameters<typeof remove>[1]['drain'] = { timeoutMs: 1000 }) => {
+    const seen: Fleet = { ...fleet, cluster: { ...live, nodes: [...live.nodes, node] } };
+    const leaving = leavingOf(inventory, seen, [node.name]);
+    expect(removalRefusals(inventory, seen, leaving)).toEqual([]);
+    const { changes, errors } = plan(
+      remove(inventory, { leaving, drain, before: () => Promise.resolve() }),
+      inventory,
+      seen,
+    );
+    expect(errors).toEqual([]);
+    return changes;
+  };
+
+  test('is drained through the API, and its budgets hold, before it is deleted', async () => {
+    const changes = planFor(old);
+    expect(changes.map(({ host, summary }) => `${host}: ${summary}`)).toEqual([
+      'cp1: drain old-worker (found Ready)',
+      'cp1: delete node old-worker from demo',
+    ]);
+    const { on, sent } = recordingOn();
+    await changes[0]!.change.apply!(on);
+    expect(sent).toEqual([
+      expect.objectContaining({ host: 'cp1', kind: 'job', name: 'drain', title: 'drain old-worker' }),
+    ]);
+    expect(JSON.stringify(sent)).not.toContain('--disable-eviction');
+  });
+
+  test('is not drained with --no-drain, nor when it is not Ready', () => {
+    const summaries = ['delete node old-worker from demo'];
+    expect(planFor(old, 'no').map(({ summary }) => summary)).toEqual(summaries);
+    expect(planFor({ ...old, ready: false }).map(({ summary }) => summary)).toEqual(summaries);
   });
 });

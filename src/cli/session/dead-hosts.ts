@@ -1,8 +1,11 @@
 import { quorumIsLost } from '../../cluster/without-quorum.ts';
+import { stillThere, type StillThere } from '../../cluster/still-there.ts';
 import { Refused, SeveralErrors, UsageError, type KbuildError } from '../../errors.ts';
+import type { Fleet } from '../../facts/fleet.ts';
 import type { Host, Inventory } from '../../model/inventory.ts';
 import { nearest } from '../../inventory/nearest.ts';
 import { quote } from '../../shell/sh.ts';
+import { until } from '../../until.ts';
 import type { Flags } from '../options.ts';
 import type { Run, RunOptions } from './run.ts';
 
@@ -23,13 +26,48 @@ export function checkDeadNames(
   });
 }
 
-/** @throws Refused for a host that `--dead` names and that answers. */
-export function refuseLivingDead({ flags, connected }: Pick<Run, 'flags' | 'connected'>): void {
+/** After this time without a report of its kubelet, a node is not Ready any more, in ms: 40 s or 50 s, by the version, and the controller's own interval. */
+const GONE_MS = 75_000;
+const GONE_POLL_MS = 5_000;
+
+/**
+ * Waits until the nodes of hosts that `--dead` names are not Ready any more, as those of a host that has lost its power are after a while.
+ * @throws Refused for one that stays Ready, or whose etcd member is healthy: it is not gone, whatever SSH says
+ */
+async function refuseSeenDead({ flags, connected, context, signal }: DeadRun): Promise<void> {
+  const there = (fleet: Fleet): readonly StillThere[] => stillThere(fleet, flags.dead ?? []);
+  let found = there(connected.observations.fleet());
+  if (found.length > 0 && found.every(({ is }) => is === 'maybe')) {
+    const reasons = found.map(({ why }) => why).join(', ');
+    context.err(`${reasons}: waiting whether the kubelet still reports, at most ${String(GONE_MS / 1000)} s\n`);
+    const isGone = async (): Promise<true | undefined> => {
+      connected.observations.expireCluster();
+      found = (await connected.observations.evaluate(there)).value;
+      return found.length === 0 || found.some(({ is }) => is === 'surely') ? true : undefined;
+    };
+    const waiting = { pause: context.sleep, nowMs: context.nowMs, everyMs: GONE_POLL_MS, signal };
+    await until(isGone, context.nowMs() + GONE_MS, waiting);
+  }
+  if (found.length === 0) return;
+  const names = found.map(({ name }) => name);
+  throw new Refused(
+    names.join(', '),
+    `--dead says that ${names.length === 1 ? 'this host is' : 'these hosts are'} gone, and ${found.map(({ why }) => why).join(', ')}`,
+    `make ${names.join(', ')} reachable by SSH. If that cannot be: a node that the inventory does not name is drained through the API by \`kbuild remove NAME\`, without --dead`,
+  );
+}
+
+/** What tells whether hosts are dead. */
+type DeadRun = Pick<Run, 'flags' | 'connected' | 'context' | 'signal'>;
+
+/** @throws Refused for a host that `--dead` names, and that answers or lives for the cluster: its node is Ready, or its etcd member healthy */
+export async function refuseLivingDead(run: DeadRun): Promise<void> {
+  const { flags, connected } = run;
   const living = connected.observations
     .fleet()
     .hosts.map(({ host }) => host.name)
     .filter((name) => flags.dead?.includes(name));
-  if (living.length === 0) return;
+  if (living.length === 0) return refuseSeenDead(run);
   const names = living.join(', ');
   throw new Refused(
     names,

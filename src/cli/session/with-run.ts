@@ -149,7 +149,7 @@ export async function withRun(
     const fleet = connected.observations.fleet();
     noteFound(output, inventory, fleet);
     if (options.reportsUnreachable !== true) context.err(unreachableText(fleet.unreachable));
-    refuseLivingDead({ flags, connected });
+    await refuseLivingDead({ flags, connected, context, signal: stop.signal });
     exitCode = await work(runOf(open, connected, stop));
     await reportEnd(open.ending, connected, exitCode);
     return exitCode;

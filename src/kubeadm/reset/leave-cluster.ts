@@ -7,7 +7,8 @@ import { gate } from '../../cluster/quorum.ts';
 import type { Change, Step, Target } from '../../engine/step.ts';
 import { CommandError, Refused } from '../../errors.ts';
 import type { NodeView } from '../../facts/cluster.ts';
-import { drainStep, type AnyStep, type Drain } from '../../resources/drain.ts';
+import { NO_HOOKS } from '../../model/hooks.ts';
+import { drainChanges, drainStep, type AnyStep, type Drain, type DrainOptions } from '../../resources/drain.ts';
 import { runs } from '../../resources/runs.ts';
 import { sh } from '../../shell/sh.ts';
 
@@ -17,25 +18,27 @@ type Cluster = Pick<Target, 'inventory' | 'fleet'>;
 /** A target of either system. */
 type Any = Pick<Target<'linux' | 'windows'>, 'inventory' | 'fleet' | 'host'>;
 
-const registered = ({ fleet }: Cluster, leaving: Leaving): NodeView | undefined =>
+const registered = ({ fleet }: Cluster, leaving: Pick<Leaving, 'name'>): NodeView | undefined =>
   fleet.cluster.state === 'up' ? fleet.cluster.nodes.find(({ name }) => name === leaving.name) : undefined;
 
-/** Drains the node of a host that leaves, if the API answers. Its pods without a controller are lost with it. */
-export const drained = (drain: Drain): AnyStep =>
-  drainStep({
-    drain,
-    noting: 'notes nothing',
-    isDue: () => true,
-    losesPods: true,
-    through: (fleet, { name }) => acting(fleet, name),
-    failed: ({ name }, { host, command, status, stdout, stderr }) =>
-      new CommandError(
-        host,
-        command,
-        { status, stdout, stderr },
-        `let the budget allow a disruption (more replicas, or another budget), give the pods more time: \`kbuild remove ${name} --drain-timeout 15m\`, or end them with the node: \`kbuild remove ${name} --no-drain\``,
-      ),
-  });
+/** How the node of what leaves is drained. Its pods without a controller are lost with it. */
+const leavingDrain = (drain: Drain): DrainOptions => ({
+  drain,
+  noting: 'notes nothing',
+  isDue: () => true,
+  losesPods: true,
+  through: (fleet, { name }) => acting(fleet, name),
+  failed: ({ name }, { host, command, status, stdout, stderr }) =>
+    new CommandError(
+      host,
+      command,
+      { status, stdout, stderr },
+      `let the budget allow a disruption (more replicas, or another budget), give the pods more time: \`kbuild remove ${name} --drain-timeout 15m\`, or end them with the node: \`kbuild remove ${name} --no-drain\``,
+    ),
+});
+
+/** Drains the node of a host that leaves, if the API answers. */
+export const drained = (drain: Drain): AnyStep => drainStep(leavingDrain(drain));
 
 function memberChanges({ inventory, fleet }: Cluster, leaving: Leaving, before: BeforeMembership): readonly Change[] {
   const { cluster } = fleet;
@@ -84,8 +87,23 @@ export const nodeDeleted: AnyStep = {
   diff: (target: Any) => nodeChanges(target, target.host),
 };
 
-/** Removes the etcd member and the Node object of a host that no longer exists. */
-export const forgotten = (leaving: Leaving, before: BeforeMembership): readonly Step<'cluster'>[] => [
+/**
+ * Drains the node of a host that kbuild does not reach, through the API, if it is Ready: its pods run, and budgets hold for them, whatever SSH
+ * says. A node that is not Ready has no kubelet that would end them. The hooks around a drain are about hosts, and there is none.
+ */
+const drainedThroughApi = ({ name }: Leaving, drain: Drain): Step<'cluster'> => ({
+  name: `drained-${name}`,
+  diff: (target) => {
+    const inventory = { ...target.inventory, hooks: NO_HOOKS };
+    const node = registered(target, { name });
+    const changes = drainChanges(leavingDrain(drain));
+    return node?.ready === true ? changes({ ...target, inventory, host: { ...target.host, name } }) : [];
+  },
+});
+
+/** Takes a host out that kbuild does not reach: drains its node if it is Ready, and removes its etcd member and its Node object. */
+export const forgotten = (leaving: Leaving, drain: Drain, before: BeforeMembership): readonly Step<'cluster'>[] => [
+  drainedThroughApi(leaving, drain),
   {
     name: `etcd-member-removed-${leaving.name}`,
     settleMs: 60_000,

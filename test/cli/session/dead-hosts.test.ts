@@ -6,10 +6,22 @@ import {
   refuseLivingDead,
 } from '../../../src/cli/session/dead-hosts.ts';
 import type { Run } from '../../../src/cli/session/run.ts';
+import type { ClusterView } from '../../../src/facts/cluster.ts';
 import type { Fleet } from '../../../src/facts/fleet.ts';
 import { ConnectError, Refused } from '../../../src/errors.ts';
 import { leftOutText } from '../../../src/report/left-out.ts';
-import { cp1, fleetOf, hostOf, inventoryOf, joinedHost, w1 } from '../../fakes/cluster.ts';
+import {
+  clusterOf,
+  cp1,
+  fleetIn,
+  fleetOf,
+  hostOf,
+  inventoryOf,
+  joinedHost,
+  memberOf,
+  nodeOf,
+  w1,
+} from '../../fakes/cluster.ts';
 
 const cp2 = hostOf({ name: 'cp2', role: 'control-plane' });
 const inventory = inventoryOf({ hosts: [cp1, cp2, w1] });
@@ -41,9 +53,9 @@ describe('--dead', () => {
     expect(() => check(['old'], { acceptsUnknownDead: true })).not.toThrow();
   });
 
-  test('refuses a host that answers', () => {
-    expect(() => refuseLivingDead(runOf([], { dead: ['cp1'] }))).toThrow(Refused);
-    expect(() => refuseLivingDead(runOf([gone(cp2)], { dead: ['cp2'] }))).not.toThrow();
+  test('refuses a host that answers', async () => {
+    await expect(refuseLivingDead(runOf([], { dead: ['cp1'] }))).rejects.toThrow(Refused);
+    await expect(refuseLivingDead(runOf([gone(cp2)], { dead: ['cp2'] }))).resolves.toBeUndefined();
   });
 
   test('is in the command that the error proposes when a control plane does not answer', () => {
@@ -79,4 +91,61 @@ test('the report of hosts that were left out names them, the changes that wait f
     ].join('\n'),
   );
   expect(leftOutText([], [])).toBe('');
+});
+
+describe('a host that --dead names and that SSH does not reach', () => {
+  /** The end of `refuseLivingDead`, and how long it waited, in ms. `cluster`: by the time, in ms. */
+  async function ended(cluster: (nowMs: number) => ClusterView, dead = 'w1') {
+    let nowMs = 0;
+    const fleet = () => ({ ...fleetIn(cluster(nowMs), joinedHost(cp1)), unreachable: [gone(w1, true)] });
+    const run = {
+      ...runOf([gone(w1, true)], { dead: [dead] }),
+      context: {
+        err: () => undefined,
+        nowMs: () => nowMs,
+        sleep: (ms: number) => {
+          nowMs += ms;
+          return Promise.resolve();
+        },
+      },
+      signal: new AbortController().signal,
+      connected: {
+        observations: {
+          fleet,
+          expireCluster: () => undefined,
+          evaluate: (question: (seen: Fleet) => unknown) => Promise.resolve({ value: question(fleet()) }),
+        },
+      },
+    } as unknown as Run;
+    const message = await refuseLivingDead(run).then(
+      () => 'gone',
+      (error: unknown) => (error instanceof Refused ? `${String(error.exitCode)} ${error.message}` : String(error)),
+    );
+    return { message, waitedMs: nowMs };
+  }
+  const withNode = (ready: boolean, name = 'w1') => clusterOf({ nodes: [nodeOf({ name, ready })] });
+
+  test('is refused while its node stays Ready: its kubelet reports', async () => {
+    const { message, waitedMs } = await ended(() => withNode(true));
+    expect(message).toBe('7 w1: refused: --dead says that this host is gone, and node w1 is Ready');
+    expect(waitedMs).toBeGreaterThanOrEqual(75_000);
+  });
+
+  test('is gone when its node is not Ready any more, as a while after a power cut', async () => {
+    const { message, waitedMs } = await ended((nowMs) => withNode(nowMs < 40_000));
+    expect(message).toBe('gone');
+    expect(waitedMs).toBeLessThan(50_000);
+    expect(await ended(() => withNode(false))).toEqual({ message: 'gone', waitedMs: 0 });
+  });
+
+  test('is refused at once if its etcd member is healthy, whether the inventory names it or not', async () => {
+    const cluster = clusterOf({ nodes: [nodeOf({ name: 'cp9', ready: false })], members: [memberOf(9)] });
+    const { message, waitedMs } = await ended(() => cluster, 'cp9');
+    expect(message).toBe('7 cp9: refused: --dead says that this host is gone, and the etcd member of cp9 is healthy');
+    expect(waitedMs).toBe(0);
+  });
+
+  test('is not judged by a cluster that does not answer', async () => {
+    expect(await ended(() => ({ state: 'down', reason: 'no answer' }))).toEqual({ message: 'gone', waitedMs: 0 });
+  });
 });
