@@ -23,9 +23,10 @@ function stage(terminal?: TerminalStream): Stage & { readonly shown: () => strin
 }
 
 describe('the recorded build', () => {
-  test('is a whole one that ended well, and every line of it is understood', () => {
+  test('is a whole one of three hosts that ended well, and every line of it is understood', () => {
     const { head, isWhole, leftOut, lines } = recordedBuild();
     expect({ isWhole, leftOut, command: head.command }).toEqual({ isWhole: true, leftOut: 0, command: 'up' });
+    expect(head.hosts.map(({ name }) => name)).toEqual(['demo-cp1', 'demo-w1', 'demo-w2']);
     expect(lines.at(-1)).toMatchObject({ kind: 'end', exitCode: 0, result: expect.stringMatching(/^done: \d+ changes on \d hosts/) as string }); // prettier-ignore
     const up = lines.findLast((line) => line.kind === 'cluster-observed');
     expect(up).toMatchObject({ state: 'up', endpointAnswer: 'ok' });
