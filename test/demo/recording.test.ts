@@ -2,7 +2,7 @@
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import type { TerminalStream } from '../../src/report/terminal.ts';
 import { reportPage } from '../../src/report/page/page.ts';
 import { asRecording, playback, smallRecord } from './playback.ts';
@@ -98,9 +98,9 @@ describe('played', () => {
 
 test('its report is written for the user alone, and says that it is of a recording', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'kbuild-demo-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
   const page = await showRecording(join(folder, 'state'), stage());
   expect(statSync(page).mode & 0o777).toBe(0o600);
   expect(readFileSync(page, 'utf8')).toBe(reportPage(asRecording(recordedBuild())));
   expect(readFileSync(page, 'utf8')).toContain('(a recording: nothing was built on this machine)');
-  rmSync(folder, { recursive: true });
 });

@@ -31,6 +31,11 @@ const machineNow = async (): Promise<object> => ({
     readFileSync(`/proc/sys/${name}`, 'utf8'),
   ),
 });
+/** A setting of the kernel that every kubelet makes 10. */
+const PANIC = '/proc/sys/kernel/panic';
+const OWN_PANIC = '11';
+const panicNow = (): string => readFileSync(PANIC, 'utf8').trim();
+const panicBefore = panicNow();
 let daemon: DockerDaemon;
 let before: object;
 
@@ -85,6 +90,7 @@ function askApi(path: string): Promise<string> {
 beforeAll(async () => {
   // Its servers, and no host.
   await lab.up([]);
+  writeFileSync(PANIC, OWN_PANIC);
   before = await machineNow();
   daemon = await startDocker();
   await daemon.importTree(join((await buildAll()).base('bookworm'), 'tree'), BASE);
@@ -95,8 +101,10 @@ beforeAll(async () => {
 }, HALF_AN_HOUR);
 afterAll(async () => {
   await daemon.stop();
-  expect(await machineNow()).toEqual(before);
   rmSync(folder, { recursive: true });
+  const after = await machineNow();
+  writeFileSync(PANIC, panicBefore);
+  expect(after).toEqual(before);
 });
 
 test('three containers become a cluster of three Ready nodes', { timeout: HALF_AN_HOUR }, async () => {
@@ -108,6 +116,7 @@ test('three containers become a cluster of three Ready nodes', { timeout: HALF_A
   for (const host of ['demo-cp1', 'demo-w1', 'demo-w2']) expect(shown).toMatch(new RegExp(`^${host} +Ready `, 'm'));
   expect(shown).toMatch(/a pod on demo-w\d asked a Service; the pod on demo-\S+ answered: echo-/);
   expect(await names()).toEqual(['kbuild-demo-cp1', 'kbuild-demo-w1', 'kbuild-demo-w2', 'mine']);
+  expect(panicNow()).toBe('10');
 });
 
 test('its kubeconfig reaches the API server at a port of this machine', { timeout: HALF_AN_HOUR }, async () => {
