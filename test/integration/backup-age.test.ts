@@ -1,3 +1,5 @@
+// @module-tag age
+// @module-tag ssh
 /** Debian's age opens what kbuild encrypts, and kbuild opens what age encrypts: for its own keys, for SSH keys, by a passphrase. */
 import { Encrypter } from 'age-encryption';
 import { execFileSync } from 'node:child_process';

@@ -1,3 +1,5 @@
+// @module-tag linux
+// @module-tag script
 /** Completion in real shells on a terminal: a line and TAB are typed, and the words are what the shell then hands to a program. */
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -141,32 +143,33 @@ const CASES: readonly (readonly [typed: string, words: readonly string[]])[] = [
 const casesOf = (name: keyof typeof SHELLS): typeof CASES =>
   name === 'bash -u' ? CASES.filter(([typed]) => typed.includes('=') || typed.includes(',')) : CASES;
 
-describe.each(Object.keys(SHELLS) as (keyof typeof SHELLS)[])('%s', (name) => {
-  test('completes commands, options, lists, names of the inventory and files, each as the shell must quote it', async () => {
-    const { shell, home } = await started(name);
-    const got: (readonly string[])[] = [];
-    for (const [typed, words] of casesOf(name)) {
-      // The shell runs the last line itself when Enter comes, and must not before.
-      if (typed.includes('touch')) expect(existsSync(join(home, 'ran'))).toBe(false);
-      shell.type(`${typed}\t\r`);
-      await waitUntil(`the end of ${typed}`, DEADLINE_MS, () => recorded(home).length > got.length).catch(
-        (error: unknown) => {
-          throw new Error(shell.shown().slice(-600), { cause: error });
-        },
-      );
-      got.push(recorded(home).at(-1)!);
-      expect(got.at(-1), shell.shown().slice(-400)).toEqual(words);
-    }
-    expect(existsSync(join(home, 'ran-a-secret')) || existsSync(join(home, 'ran-a-hook'))).toBe(false);
-    expect(shell.shown()).not.toMatch(/error|unbound|not found|at .*\.js:\d/i);
+for (const name of Object.keys(SHELLS) as (keyof typeof SHELLS)[])
+  describe(name, { tags: [SHELLS[name].program[0]] }, () => {
+    test('completes commands, options, lists, names of the inventory and files, each as the shell must quote it', async () => {
+      const { shell, home } = await started(name);
+      const got: (readonly string[])[] = [];
+      for (const [typed, words] of casesOf(name)) {
+        // The shell runs the last line itself when Enter comes, and must not before.
+        if (typed.includes('touch')) expect(existsSync(join(home, 'ran'))).toBe(false);
+        shell.type(`${typed}\t\r`);
+        await waitUntil(`the end of ${typed}`, DEADLINE_MS, () => recorded(home).length > got.length).catch(
+          (error: unknown) => {
+            throw new Error(shell.shown().slice(-600), { cause: error });
+          },
+        );
+        got.push(recorded(home).at(-1)!);
+        expect(got.at(-1), shell.shown().slice(-400)).toEqual(words);
+      }
+      expect(existsSync(join(home, 'ran-a-secret')) || existsSync(join(home, 'ran-a-hook'))).toBe(false);
+      expect(shell.shown()).not.toMatch(/error|unbound|not found|at .*\.js:\d/i);
 
-    // Several candidates are shown, with what they are where the shell shows that.
-    const before = shell.shown().length;
-    shell.type('kbuild up --dead \t\t');
-    await waitUntil(`the hosts, in ${shell.shown().slice(before)}`, DEADLINE_MS, () =>
-      SHELLS[name].shows.test(shell.shown().slice(before).replaceAll(ESCAPES, '')),
-    );
-    shell.type(`${CLEAR_LINE}exit\r`);
-    await shell.ended;
-  }, 300_000);
-});
+      // Several candidates are shown, with what they are where the shell shows that.
+      const before = shell.shown().length;
+      shell.type('kbuild up --dead \t\t');
+      await waitUntil(`the hosts, in ${shell.shown().slice(before)}`, DEADLINE_MS, () =>
+        SHELLS[name].shows.test(shell.shown().slice(before).replaceAll(ESCAPES, '')),
+      );
+      shell.type(`${CLEAR_LINE}exit\r`);
+      await shell.ended;
+    }, 300_000);
+  });

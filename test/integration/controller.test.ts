@@ -1,3 +1,5 @@
+// @module-tag bash
+// @module-tag ssh
 /** Problems of the machine that runs kbuild: no home folder, a full disk, few file descriptors, closed pipes. */
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -92,28 +94,32 @@ test.each(['/dev/null/folder/log', '/proc/folder/below/log'])(
   },
 );
 
-test('a folder that nothing can be written to: the log goes elsewhere, or that is what is said', () => {
-  const inventory = inventoryOf(1);
-  const readOnly = 'mkdir -p ro && mount --bind ro ro && mount -o remount,ro,bind ro && cd ro';
-  const inside = (command: string) => shell(`unshare -m bash -c '${readOnly} && ${command}'`, inventory);
-  const elsewhere = inside('XDG_STATE_HOME=$PWD/../state $K facts $I');
-  expect(elsewhere.stderr).toContain('h0: 127.1.0.1:1: connection refused');
-  expect(elsewhere.status).toBe(3);
-  const nowhere = inside('XDG_STATE_HOME=$PWD $K facts $I');
-  expect(nowhere.stderr).toMatch(
-    /the run's log cannot be written: EROFS.*\n {2}→ name another place with --log-file PATH/,
-  );
-  expect(nowhere.status).toBe(2);
-});
+test(
+  'a folder that nothing can be written to: the log goes elsewhere, or that is what is said',
+  { tags: ['linux', 'root'] },
+  () => {
+    const inventory = inventoryOf(1);
+    const readOnly = 'mkdir -p ro && mount --bind ro ro && mount -o remount,ro,bind ro && cd ro';
+    const inside = (command: string) => shell(`unshare -m bash -c '${readOnly} && ${command}'`, inventory);
+    const elsewhere = inside('XDG_STATE_HOME=$PWD/../state $K facts $I');
+    expect(elsewhere.stderr).toContain('h0: 127.1.0.1:1: connection refused');
+    expect(elsewhere.status).toBe(3);
+    const nowhere = inside('XDG_STATE_HOME=$PWD $K facts $I');
+    expect(nowhere.stderr).toMatch(
+      /the run's log cannot be written: EROFS.*\n {2}→ name another place with --log-file PATH/,
+    );
+    expect(nowhere.status).toBe(2);
+  },
+);
 
-test('a full disk under the log ends the log, once, and not the run', () => {
+test('a full disk under the log ends the log, once, and not the run', { tags: ['linux'] }, () => {
   const ran = shell('$K facts $I --log-file /dev/full', inventoryOf(2));
   expect(ran.stderr.match(/the log \/dev\/full ends here: ENOSPC/g)).toHaveLength(1);
   expect(ran.stderr).toContain('h1: 127.1.0.2:1: connection refused');
   expect(ran.status).toBe(3);
 });
 
-test('a full disk under the record ends the record, once, and not the run', () => {
+test('a full disk under the record ends the record, once, and not the run', { tags: ['linux', 'root'] }, () => {
   const full = 'mkdir -p full && mount -t tmpfs -o size=8k none full && head -c 8192 /dev/zero >full/filled';
   const ran = shell(
     `unshare -m bash -c '${full} && XDG_STATE_HOME=$PWD/full $K facts $I --log-file log'`,
@@ -126,7 +132,7 @@ test('a full disk under the record ends the record, once, and not the run', () =
   expect(ran.status).toBe(3);
 });
 
-test('a folder of records that is read-only costs the record alone', () => {
+test('a folder of records that is read-only costs the record alone', { tags: ['linux', 'root'] }, () => {
   const readOnly = 'mkdir -p ro && mount --bind ro ro && mount -o remount,ro,bind ro';
   const ran = shell(
     `unshare -m bash -c '${readOnly} && XDG_STATE_HOME=$PWD/ro $K facts $I --log-file log'`,
@@ -224,16 +230,20 @@ test('hosts, phases and checks that there are not are exit 2 before any host is 
   expect(ended('check --ignore-check swop')).toMatch(/^2 .*\n.*there is no check "swop"; did you mean "swap"/);
 });
 
-test('Ctrl-C, Ctrl-D and an input that ends at a question: 130 and one line, no trace', async () => {
-  const init = (): OnTerminal => onTerminal([process.execPath, program, 'init'], { HOME: folder });
-  for (const keys of [CTRL_C, '\u0004']) {
-    const asked = init();
-    await asked.shows(': ', 25_000);
-    asked.type(keys);
-    expect(await asked.ended, asked.shown()).toBe(130);
-    expect(asked.shown()).toMatch(/\nkbuild: interrupted[^\n]*\r?\n$/);
-  }
-});
+test(
+  'Ctrl-C, Ctrl-D and an input that ends at a question: 130 and one line, no trace',
+  { tags: ['linux', 'script'] },
+  async () => {
+    const init = (): OnTerminal => onTerminal([process.execPath, program, 'init'], { HOME: folder });
+    for (const keys of [CTRL_C, '\u0004']) {
+      const asked = init();
+      await asked.shows(': ', 25_000);
+      asked.type(keys);
+      expect(await asked.ended, asked.shown()).toBe(130);
+      expect(asked.shown()).toMatch(/\nkbuild: interrupted[^\n]*\r?\n$/);
+    }
+  },
+);
 
 test('the deadline of a run counts from its start, and ends one that waits for a host that says nothing', async () => {
   const silent = createServer(() => undefined);

@@ -1,5 +1,7 @@
+// @module-tag linux
+// @module-tag ssh
+// @module-tag sshd
 /** Networks and accounts as they should not be: silent hosts, long lines, connections that hang, login shells of all kinds. */
-import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -16,6 +18,7 @@ import { sshDialler } from '../../src/transport/ssh.ts';
 import { dialSsh } from '../fakes/dial-ssh.ts';
 import { inventory } from '../fakes/inventory.ts';
 import { delayProxy } from './delay-proxy.ts';
+import { pathOf } from '../needs/table.ts';
 import { startSshd, type Sshd } from './sshd.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'kbuild-hostile-'));
@@ -162,38 +165,39 @@ test('200 MB without a line break, no character of them valid: memory stays boun
   }
 });
 
-describe.each(['fish', 'zsh', 'csh', 'dash', 'bash'])('an account whose login shell is %s', (shell) => {
-  test('gives the same facts as any other, and files and held commands work', async () => {
-    const path = execFileSync('which', [shell], { encoding: 'utf8' }).trim();
-    const server = await startSshd([], path);
-    try {
-      const raw = await dialSsh(server.host, { policy: 'strict' });
-      const { stdout } = await raw.exec("sh -c 'readlink /proc/$PPID/exe'; true");
-      expect(stdout.trim()).toBe(realpathSync(path));
-      await raw.close();
-      const remote = await connect(server.host);
-      const plain = await connect(sshd.host);
-      const command = sh`cat /etc/os-release; echo "$LC_ALL $PATH $0 $-"; printf '%s\n' ${'it\'s $HOME \\ "!" %d *'}`;
-      expect(await remote.run(command)).toBe(await plain.run(command));
-      const file = join(folder, `${shell}-file`);
-      await remote.write(file, 'line\n$x `id` !! \\n\n');
-      expect(readFileSync(file, 'utf8')).toBe('line\n$x `id` !! \\n\n');
-      expect(await remote.read(file)).toBe('line\n$x `id` !! \\n\n');
-      const nasty = join(folder, `${shell} it's "a" $HOME %d \\ file\r`);
-      await remote.write(nasty, 'a\r\nb\r');
-      expect(readFileSync(nasty, 'utf8')).toBe('a\r\nb\r');
-      const alive = join(folder, `${shell}-alive`);
-      const held = await remote.hold(sh`touch ${alive}; echo held; cat >/dev/null; rm ${alive}`);
-      expect(held.first).toBe('held');
-      await held.release();
-      expect(existsSync(alive)).toBe(false);
-    } finally {
-      await server.stop();
-    }
+for (const shell of ['fish', 'zsh', 'csh', 'dash', 'bash'] as const)
+  describe(`an account whose login shell is ${shell}`, { tags: [shell, 'root'] }, () => {
+    test('gives the same facts as any other, and files and held commands work', async () => {
+      const path = pathOf(shell);
+      const server = await startSshd([], path);
+      try {
+        const raw = await dialSsh(server.host, { policy: 'strict' });
+        const { stdout } = await raw.exec("sh -c 'readlink /proc/$PPID/exe'; true");
+        expect(stdout.trim()).toBe(realpathSync(path));
+        await raw.close();
+        const remote = await connect(server.host);
+        const plain = await connect(sshd.host);
+        const command = sh`cat /etc/os-release; echo "$LC_ALL $PATH $0 $-"; printf '%s\n' ${'it\'s $HOME \\ "!" %d *'}`;
+        expect(await remote.run(command)).toBe(await plain.run(command));
+        const file = join(folder, `${shell}-file`);
+        await remote.write(file, 'line\n$x `id` !! \\n\n');
+        expect(readFileSync(file, 'utf8')).toBe('line\n$x `id` !! \\n\n');
+        expect(await remote.read(file)).toBe('line\n$x `id` !! \\n\n');
+        const nasty = join(folder, `${shell} it's "a" $HOME %d \\ file\r`);
+        await remote.write(nasty, 'a\r\nb\r');
+        expect(readFileSync(nasty, 'utf8')).toBe('a\r\nb\r');
+        const alive = join(folder, `${shell}-alive`);
+        const held = await remote.hold(sh`touch ${alive}; echo held; cat >/dev/null; rm ${alive}`);
+        expect(held.first).toBe('held');
+        await held.release();
+        expect(existsSync(alive)).toBe(false);
+      } finally {
+        await server.stop();
+      }
+    });
   });
-});
 
-test('an account whose .bashrc takes its time is said to be one', async () => {
+test('an account whose .bashrc takes its time is said to be one', { tags: ['bash', 'root'] }, async () => {
   const server = await startSshd([], '/bin/bash');
   try {
     const all = inventory();
@@ -223,20 +227,24 @@ test('an account whose .bashrc takes its time is said to be one', async () => {
   }
 });
 
-test('an account whose .bashrc ends the shell is said to be one that runs nothing', async () => {
-  const server = await startSshd([], '/bin/bash');
-  try {
-    writeFileSync(join(server.folder, '.bashrc'), 'exit 1\n');
-    const remote = await connect(server.host);
-    await expect(remote.run(sh`true`)).rejects.toMatchObject({
-      remedy: expect.stringContaining('must have a login shell that runs /bin/sh') as string,
-    });
-  } finally {
-    await server.stop();
-  }
-});
+test(
+  'an account whose .bashrc ends the shell is said to be one that runs nothing',
+  { tags: ['bash', 'root'] },
+  async () => {
+    const server = await startSshd([], '/bin/bash');
+    try {
+      writeFileSync(join(server.folder, '.bashrc'), 'exit 1\n');
+      const remote = await connect(server.host);
+      await expect(remote.run(sh`true`)).rejects.toMatchObject({
+        remedy: expect.stringContaining('must have a login shell that runs /bin/sh') as string,
+      });
+    } finally {
+      await server.stop();
+    }
+  },
+);
 
-test('an account whose login shell runs nothing is said to be one', async () => {
+test('an account whose login shell runs nothing is said to be one', { tags: ['root'] }, async () => {
   const server = await startSshd([], '/usr/sbin/nologin');
   try {
     const remote = await connect(server.host);

@@ -1,3 +1,4 @@
+// @module-tag ssh
 /** The package as a program uses it that installed it: packed, type-checked against, imported. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';

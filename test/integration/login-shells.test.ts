@@ -1,5 +1,5 @@
 /** The one command line that becomes root means the same to every login shell that an account may have. */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { framed, framedWithInput, unframed, withPassword, type Framed } from '../../src/remote/frame.ts';
+import { pathOf } from '../needs/table.ts';
 
 const NONCE = 'nonce-1';
 const PASSWORD = ' it\'s $HOME \\n `id` "!!" %d * ';
@@ -47,7 +48,7 @@ beforeEach(() => {
 });
 
 /** What a login shell, run as sshd runs it, makes of the command line, and what sudo saw of it. */
-function run(login: string, { commandLine, stdin }: Framed, input = '') {
+function runIn(login: string, { commandLine, stdin }: Framed, input = '') {
   const env = { PATH: `${at('bin')}:/usr/bin:/bin`, HOME: folder, TMPDIR: at('tmp'), LC_ALL: 'C.UTF-8' };
   const ran = spawnSync(login, ['-c', commandLine], { input: stdin + input, encoding: 'utf8', env });
   expect(existsSync(at('words')), ran.stderr).toBe(true);
@@ -59,38 +60,39 @@ function run(login: string, { commandLine, stdin }: Framed, input = '') {
   return { words, result };
 }
 
-describe.each(['fish', 'zsh', 'csh', 'dash', 'bash'])('in %s', (shell) => {
-  const login = execFileSync('which', [shell], { encoding: 'utf8' }).trim();
-  const script = 'echo out; echo err >&2; exit 4';
-  const ended = { stdout: 'out\n', stderr: 'err\n', status: 4 };
+for (const shell of ['fish', 'zsh', 'csh', 'dash', 'bash'] as const)
+  describe(`in ${shell}`, { tags: [shell] }, () => {
+    const run = (framedLine: Framed, input = '') => runIn(pathOf(shell), framedLine, input);
+    const script = 'echo out; echo err >&2; exit 4';
+    const ended = { stdout: 'out\n', stderr: 'err\n', status: 4 };
 
-  test('sudo without a password runs a script', () => {
-    const { words, result } = run(login, framed('sudo', script, NONCE));
-    expect(words).toEqual(['C', '-n', '/bin/sh', '-s']);
-    expect(result).toEqual(ended);
-  });
+    test('sudo without a password runs a script', () => {
+      const { words, result } = run(framed('sudo', script, NONCE));
+      expect(words).toEqual(['C', '-n', '/bin/sh', '-s']);
+      expect(result).toEqual(ended);
+    });
 
-  test('sudo without a password runs a script, which gets its input byte by byte as it was', () => {
-    const { words, result } = run(login, framedWithInput('sudo', 'cat; exit 4', NONCE), INPUT);
-    expect(words.slice(0, -1)).toEqual(['C', '-n', '/bin/sh', '-c']);
-    expect(result).toEqual({ stdout: INPUT, stderr: '', status: 4 });
-    expect(words).toEqual(run('/bin/sh', framedWithInput('sudo', ':', NONCE)).words);
-  });
+    test('sudo without a password runs a script, which gets its input byte by byte as it was', () => {
+      const { words, result } = run(framedWithInput('sudo', 'cat; exit 4', NONCE), INPUT);
+      expect(words.slice(0, -1)).toEqual(['C', '-n', '/bin/sh', '-c']);
+      expect(result).toEqual({ stdout: INPUT, stderr: '', status: 4 });
+      expect(words).toEqual(runIn('/bin/sh', framedWithInput('sudo', ':', NONCE)).words);
+    });
 
-  test('sudo with a password reads it as it was, and runs a script', () => {
-    const { words, result } = run(login, framed(withPassword(PASSWORD), script, NONCE));
-    expect(words.slice(0, -1)).toEqual(['C', '-k', '-S', '-p', '', '/bin/sh', '-c']);
-    expect(readFileSync(at('password'), 'utf8')).toBe(PASSWORD);
-    expect(result).toEqual(ended);
-    expect(readdirSync(at('tmp'))).toEqual([]);
-    expect(words).toEqual(run('/bin/sh', framed(withPassword(PASSWORD), ':', NONCE)).words);
-  });
+    test('sudo with a password reads it as it was, and runs a script', () => {
+      const { words, result } = run(framed(withPassword(PASSWORD), script, NONCE));
+      expect(words.slice(0, -1)).toEqual(['C', '-k', '-S', '-p', '', '/bin/sh', '-c']);
+      expect(readFileSync(at('password'), 'utf8')).toBe(PASSWORD);
+      expect(result).toEqual(ended);
+      expect(readdirSync(at('tmp'))).toEqual([]);
+      expect(words).toEqual(runIn('/bin/sh', framed(withPassword(PASSWORD), ':', NONCE)).words);
+    });
 
-  test('sudo with a password runs a script, which gets its input byte by byte as it was, and no password', () => {
-    const { words, result } = run(login, framedWithInput(withPassword(PASSWORD), 'cat; exit 4', NONCE), INPUT);
-    expect(readFileSync(at('password'), 'utf8')).toBe(PASSWORD);
-    expect(result).toEqual({ stdout: INPUT, stderr: '', status: 4 });
-    expect(readdirSync(at('tmp'))).toEqual([]);
-    expect(words).toEqual(run('/bin/sh', framedWithInput(withPassword(PASSWORD), ':', NONCE)).words);
+    test('sudo with a password runs a script, which gets its input byte by byte as it was, and no password', () => {
+      const { words, result } = run(framedWithInput(withPassword(PASSWORD), 'cat; exit 4', NONCE), INPUT);
+      expect(readFileSync(at('password'), 'utf8')).toBe(PASSWORD);
+      expect(result).toEqual({ stdout: INPUT, stderr: '', status: 4 });
+      expect(readdirSync(at('tmp'))).toEqual([]);
+      expect(words).toEqual(runIn('/bin/sh', framedWithInput(withPassword(PASSWORD), ':', NONCE)).words);
+    });
   });
-});

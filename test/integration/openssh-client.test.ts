@@ -1,7 +1,10 @@
+// @module-tag linux
+// @module-tag ssh
+// @module-tag sshd
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Host } from '../../src/model/inventory.ts';
@@ -24,7 +27,7 @@ let certified: Sshd;
 beforeAll(async () => {
   for (const name of ['authority', 'host', 'user', 'stranger']) keygen('-t', 'ed25519', '-N', '', '-f', at(name));
   keygen('-s', at('authority'), '-h', '-I', 'host', '-n', '127.0.0.1', at('host.pub'));
-  keygen('-s', at('authority'), '-I', 'user', '-n', 'root', at('user.pub'));
+  keygen('-s', at('authority'), '-I', 'user', '-n', userInfo().username, at('user.pub'));
   sshd = await startSshd();
   certified = await startSshd([
     `HostKey ${at('host')}`,

@@ -1,3 +1,6 @@
+// @module-tag linux
+// @module-tag ssh
+// @module-tag sshd
 import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir, userInfo } from 'node:os';

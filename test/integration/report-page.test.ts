@@ -1,3 +1,4 @@
+// @module-tag chromium
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -7,6 +8,7 @@ import { chromium, type Browser, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { reportPage } from '../../src/report/page/page.ts';
 import { RECORDS, recordNamed } from '../fixtures/records.ts';
+import { pathOf } from '../needs/table.ts';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
@@ -23,7 +25,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'kbuild-report-'));
   for (const name of RECORDS) writeFileSync(join(folder, `${name}.html`), reportPage(recordNamed(name)));
   // Chromium's own sandbox does not run as root.
-  browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args: ['--no-sandbox'] });
+  browser = await chromium.launch({ executablePath: pathOf('chromium'), args: ['--no-sandbox'] });
 });
 afterAll(async () => {
   await browser.close();

@@ -1,3 +1,4 @@
+// @module-tag tmux
 /** Sessions of `up` as a person sees them in tmux. `npx vitest run --project integration test/integration/sessions.test.ts -u` writes them. */
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';

@@ -1,3 +1,6 @@
+// @module-tag linux
+// @module-tag ssh
+// @module-tag sshd
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, mkdtempSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,3 +1,6 @@
+// @module-tag linux
+// @module-tag ssh
+// @module-tag sshd
 import { createHash, randomBytes } from 'node:crypto';
 import {
   chmodSync,
@@ -10,6 +13,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Host } from '../../src/model/inventory.ts';
@@ -215,7 +219,7 @@ describe.each(clients)('the %s client', (_, dial) => {
     try {
       await expect((await connect(server)).run(sh`true`)).rejects.toMatchObject({
         stdout: 'This account is currently not available.\n',
-        remedy: 'root of real must have a login shell that runs /bin/sh',
+        remedy: `${userInfo().username} of real must have a login shell that runs /bin/sh`,
       });
     } finally {
       await server.stop();

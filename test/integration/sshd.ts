@@ -1,13 +1,12 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import type { LinuxHost } from '../../src/model/inventory.ts';
 import { linuxHost } from '../fakes/inventory.ts';
-
-const SSHD = '/usr/sbin/sshd';
+import { pathOf } from '../needs/table.ts';
 
 /** A real sshd on a free port of 127.0.0.1, with keys of its own. */
 export interface Sshd {
@@ -55,16 +54,29 @@ function end(pid: number): void {
   }
 }
 
+const isRoot = process.geteuid?.() === 0;
+
+/** A folder with a sudo for an ordinary user: it runs the command as that user. */
+function standInSudo(folder: string): string {
+  const bin = join(folder, 'bin');
+  mkdirSync(bin);
+  writeFileSync(
+    join(bin, 'sudo'),
+    '#!/bin/sh\nwhile :; do case $1 in -p) shift 2 ;; -*) shift ;; *) break ;; esac; done\nexec "$@"\n',
+    { mode: 0o755 },
+  );
+  return bin;
+}
+
 /**
  * Starts it; `config` are further lines of sshd_config, `loginShell` is what its world says is root's (as root only).
- * Throws with the remedy when openssh-server is missing.
+ * As an ordinary user it serves that user alone, who becomes root by a sudo that changes nothing.
  */
 export async function startSshd(config: readonly string[] = [], loginShell?: string): Promise<Sshd> {
-  if (!existsSync(SSHD)) throw new Error(`${SSHD} is missing: apt-get install openssh-server openssh-client`);
   const folder = mkdtempSync(join(tmpdir(), 'kbuild-sshd-'));
   const file = (name: string) => join(folder, name);
-  // Where sshd separates its privileges; systemd makes it for the packaged service.
-  mkdirSync('/run/sshd', { recursive: true });
+  // Where sshd separates the privileges of root; systemd makes it for the packaged service.
+  if (isRoot) mkdirSync('/run/sshd', { recursive: true });
   for (const name of ['host', 'login'])
     execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'test', '-f', file(name)]);
   writeFileSync(file('authorized_keys'), readFileSync(file('login.pub')), { mode: 0o600 });
@@ -82,28 +94,28 @@ export async function startSshd(config: readonly string[] = [], loginShell?: str
       'PasswordAuthentication no',
       'UsePAM no',
       'PidFile none',
-      'SetEnv HOME=' + folder,
+      `SetEnv HOME=${folder}${isRoot ? '' : ` PATH=${standInSudo(folder)}:/usr/local/bin:/usr/bin:/bin`}`,
       ...config,
       '',
     ].join('\n'),
   );
-  let command = [SSHD, '-D', '-e', '-f', file('config')];
+  let command = [pathOf('sshd'), '-D', '-e', '-f', file('config')];
   if (loginShell !== undefined) {
     const accounts = readFileSync('/etc/passwd', 'utf8');
     writeFileSync(file('passwd'), accounts.replace(/^(root:.*:)[^:]*$/m, `$1${loginShell}`));
     command = ['unshare', '-m', 'sh', '-c', 'mount --bind "$0" /etc/passwd && exec "$@"', file('passwd'), ...command];
   }
-  const process = spawn(command[0]!, command.slice(1), { stdio: ['ignore', 'ignore', 'pipe'] });
+  const child = spawn(command[0]!, command.slice(1), { stdio: ['ignore', 'ignore', 'pipe'] });
   let said = '';
-  process.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
   const deadline = Date.now() + 10_000;
   while (!answers(port)) {
-    if (process.exitCode !== null || Date.now() > deadline) throw new Error(`sshd does not start: ${said}`);
+    if (child.exitCode !== null || Date.now() > deadline) throw new Error(`sshd does not start: ${said}`);
   }
   return {
     folder,
     port,
-    process,
+    process: child,
     host: linuxHost('real', {
       address: '127.0.0.1',
       ssh: {
@@ -113,11 +125,11 @@ export async function startSshd(config: readonly string[] = [], loginShell?: str
         knownHostsFiles: [file('known_hosts')],
       },
     }),
-    connectionProcesses: () => childrenOf(process.pid!),
+    connectionProcesses: () => childrenOf(child.pid!),
     async stop() {
-      for (const pid of childrenOf(process.pid!)) end(pid);
-      process.kill();
-      if (process.exitCode === null && process.signalCode === null) await once(process, 'exit');
+      for (const pid of childrenOf(child.pid!)) end(pid);
+      child.kill();
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
       rmSync(folder, { recursive: true, force: true });
     },
   };

@@ -58,41 +58,55 @@ async function kbuild(...args: readonly string[]): Promise<string> {
   return said;
 }
 
-test('a server that disconnects before its host key was checked cannot steer the terminal', async () => {
-  const server = createServer((socket) => {
-    socket.on('error', () => undefined);
-    socket.write('SSH-2.0-server\r\n');
-    socket.once('data', () => socket.write(disconnect(`go away ${STEERING}`)));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  try {
-    execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', at('id')]);
-    const file = inventory(port, `user: root, identityFile: ${at('id')}, knownHostsFile: ${at('known')}`);
-    const json = await kbuild('plan', file, '--json');
-    expect(json).toContain('go away');
-    expect(json).not.toMatch(ANY);
-    expect(readFileSync(at('log'), 'utf8')).not.toMatch(ANY);
-    const { shown, ended } = onTerminal([process.execPath, program, 'check', file, '--log-file', at('log')], stateOf());
-    await ended;
-    expect(shown()).toContain(`go away ${SHOWN}`);
-    expect(shown()).not.toMatch(/\u001b\]0;|\u001b\[2J|\u009b/);
-  } finally {
-    server.close();
-  }
-});
+test(
+  'a server that disconnects before its host key was checked cannot steer the terminal',
+  { tags: ['linux', 'script', 'ssh'] },
+  async () => {
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.write('SSH-2.0-server\r\n');
+      socket.once('data', () => socket.write(disconnect(`go away ${STEERING}`)));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    try {
+      execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', at('id')]);
+      const file = inventory(port, `user: root, identityFile: ${at('id')}, knownHostsFile: ${at('known')}`);
+      const json = await kbuild('plan', file, '--json');
+      expect(json).toContain('go away');
+      expect(json).not.toMatch(ANY);
+      expect(readFileSync(at('log'), 'utf8')).not.toMatch(ANY);
+      const { shown, ended } = onTerminal(
+        [process.execPath, program, 'check', file, '--log-file', at('log')],
+        stateOf(),
+      );
+      await ended;
+      expect(shown()).toContain(`go away ${SHOWN}`);
+      expect(shown()).not.toMatch(/\u001b\]0;|\u001b\[2J|\u009b/);
+    } finally {
+      server.close();
+    }
+  },
+);
 
-test('what a host prints on a real sshd, on stdout and stderr, cannot steer the terminal', async () => {
-  writeFileSync(at('bytes'), STEERING);
-  writeFileSync(at('shell'), `#!/bin/sh\ncat ${at('bytes')}; cat ${at('bytes')} >&2; echo no shell here >&2; exit 9\n`);
-  chmodSync(at('shell'), 0o755);
-  const sshd = await startSshd([`ForceCommand ${at('shell')}`]);
-  try {
-    const own = `user: ${userInfo().username}, identityFile: ${join(sshd.folder, 'login')}, knownHostsFile: ${join(sshd.folder, 'known_hosts')}`;
-    const said = await kbuild('check', inventory(sshd.port, own));
-    expect(said).toContain(SHOWN);
-    expect(said).not.toMatch(ANY);
-  } finally {
-    await sshd.stop();
-  }
-});
+test(
+  'what a host prints on a real sshd, on stdout and stderr, cannot steer the terminal',
+  { tags: ['linux', 'script', 'ssh', 'sshd'] },
+  async () => {
+    writeFileSync(at('bytes'), STEERING);
+    writeFileSync(
+      at('shell'),
+      `#!/bin/sh\ncat ${at('bytes')}; cat ${at('bytes')} >&2; echo no shell here >&2; exit 9\n`,
+    );
+    chmodSync(at('shell'), 0o755);
+    const sshd = await startSshd([`ForceCommand ${at('shell')}`]);
+    try {
+      const own = `user: ${userInfo().username}, identityFile: ${join(sshd.folder, 'login')}, knownHostsFile: ${join(sshd.folder, 'known_hosts')}`;
+      const said = await kbuild('check', inventory(sshd.port, own));
+      expect(said).toContain(SHOWN);
+      expect(said).not.toMatch(ANY);
+    } finally {
+      await sshd.stop();
+    }
+  },
+);

@@ -1,3 +1,5 @@
+// @module-tag linux
+// @module-tag script
 /** What a terminal shows of a run: asked of a terminal (xterm), not of the bytes that it got. */
 import { fileURLToPath } from 'node:url';
 import xterm from '@xterm/headless';

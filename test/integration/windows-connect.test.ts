@@ -76,19 +76,23 @@ test('it is locked with the others, and the lock tells who has it', async () => 
   await lock.release();
 });
 
-test('behind a bastion it is reached through it, files too; a host key that changed is refused', async () => {
-  const bastion = await startSshd();
-  closing.push(() => bastion.stop());
-  const { address, ssh } = bastion.host;
-  const host = await started();
-  const behind = { ...host.host, ssh: { ...host.host.ssh, bastions: [{ ...ssh, address }] } };
-  const { connected } = await connectedTo(behind);
-  await connected.on(behind).write(String.raw`C:\k\x`, 'text');
-  expect(await connected.on(behind).read(String.raw`C:\k\x`)).toBe('text');
-  expect(bastion.connectionProcesses()).toHaveLength(1);
-  const { hostKey } = await started();
-  expect((await refusal({ ...behind, ssh: { ...behind.ssh, hostKeys: [hostKey] } })).message).toMatch(/host key/);
-});
+test(
+  'behind a bastion it is reached through it, files too; a host key that changed is refused',
+  { tags: ['linux', 'ssh', 'sshd'] },
+  async () => {
+    const bastion = await startSshd();
+    closing.push(() => bastion.stop());
+    const { address, ssh } = bastion.host;
+    const host = await started();
+    const behind = { ...host.host, ssh: { ...host.host.ssh, bastions: [{ ...ssh, address }] } };
+    const { connected } = await connectedTo(behind);
+    await connected.on(behind).write(String.raw`C:\k\x`, 'text');
+    expect(await connected.on(behind).read(String.raw`C:\k\x`)).toBe('text');
+    expect(bastion.connectionProcesses()).toHaveLength(1);
+    const { hostKey } = await started();
+    expect((await refusal({ ...behind, ssh: { ...behind.ssh, hostKeys: [hostKey] } })).message).toMatch(/host key/);
+  },
+);
 
 test('it is in the support bundle', async () => {
   const host = await started();
