@@ -15,6 +15,9 @@ const lab = {
   hookTimeout: 900_000,
 };
 
+/** Vitest keeps a core free, which is half of a machine with two; scripts and servers that tests start leave it idle enough. */
+const allCores = { maxWorkers: '100%' };
+
 /** They compare what belongs to the whole machine, which kubelets of other tests change. */
 const alone = ['test/lab/full-down.test.ts'];
 
@@ -42,6 +45,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           ...needs,
+          ...allCores,
           include: ['test/**/*.test.ts'],
           exclude: ['test/lab/**', 'test/integration/**', 'test/vm/**'],
           // Values in, values out: files need not be kept apart, and modules are loaded once.
@@ -55,6 +59,7 @@ export default defineConfig({
         test: {
           name: 'integration',
           ...needs,
+          ...allCores,
           include: ['test/integration/**/*.test.ts'],
           globalSetup,
           testTimeout: 60_000,

@@ -67,7 +67,7 @@ describe.each(clients)('the %s client', (_, dial) => {
     return path;
   };
 
-  test('commands run one after another on one connection', async () => {
+  test('commands run one after another on one connection', { tags: ['root'] }, async () => {
     const remote = await connect();
     expect(await remote.run(sh`echo ${"it's"}`)).toBe("it's\n");
     expect(revealed(await remote.reveal(sh`echo token`))).toBe('token\n');
@@ -137,7 +137,7 @@ describe.each(clients)('the %s client', (_, dial) => {
     expect(readdirSync(here)).toEqual(['x']);
   });
 
-  test('a full disk leaves the old file as it was, and nothing beside it', async () => {
+  test('a full disk leaves the old file as it was, and nothing beside it', { tags: ['root'] }, async () => {
     const remote = await connect();
     const here = folder();
     writeFileSync(join(here, 'file'), 'old');
@@ -155,17 +155,21 @@ describe.each(clients)('the %s client', (_, dial) => {
     expect(readdirSync(here)).toEqual(['file']);
   });
 
-  test('a connection that ends in the middle of a write leaves the old file as it was', async () => {
-    const remote = await connect();
-    const here = folder();
-    writeFileSync(join(here, 'file'), 'old');
-    const writing = remote.write(join(here, 'file'), 'n'.repeat(200_000_000));
-    while (readdirSync(here).length < 2) await new Promise((done) => setTimeout(done, 1));
-    for (const pid of sshd.connectionProcesses()) process.kill(pid, 'SIGKILL');
-    await expect(writing).rejects.toThrow(/lost/);
-    await expect.poll(() => readdirSync(here)).toEqual(['file']);
-    expect(readFileSync(join(here, 'file'), 'utf8')).toBe('old');
-  });
+  test(
+    'a connection that ends in the middle of a write leaves the old file as it was',
+    { tags: ['root'] },
+    async () => {
+      const remote = await connect();
+      const here = folder();
+      writeFileSync(join(here, 'file'), 'old');
+      const writing = remote.write(join(here, 'file'), 'n'.repeat(200_000_000));
+      while (readdirSync(here).length < 2) await new Promise((done) => setTimeout(done, 1));
+      for (const pid of sshd.connectionProcesses()) process.kill(pid, 'SIGKILL');
+      await expect(writing).rejects.toThrow(/lost/);
+      await expect.poll(() => readdirSync(here)).toEqual(['file']);
+      expect(readFileSync(join(here, 'file'), 'utf8')).toBe('old');
+    },
+  );
 
   test('files go both ways unchanged, and a downloaded one is 0600', async () => {
     const remote = await connect();
@@ -214,7 +218,7 @@ describe.each(clients)('the %s client', (_, dial) => {
     }
   });
 
-  test('an account that runs no command is distinguished from a command that failed', async () => {
+  test('an account that runs no command is distinguished from a command that failed', { tags: ['root'] }, async () => {
     const server = await startSshd(['ForceCommand echo This account is currently not available.; exit 1']);
     try {
       await expect((await connect(server)).run(sh`true`)).rejects.toMatchObject({
@@ -248,7 +252,7 @@ describe.each(clients)('the %s client', (_, dial) => {
     }
   });
 
-  test('after its process was killed a connection is made again', async () => {
+  test('after its process was killed a connection is made again', { tags: ['root'] }, async () => {
     const remote = await connect();
     const running = remote.run(sh`sleep 30`);
     await expect.poll(() => remote.transport.commands).toBe(1);
