@@ -1,3 +1,4 @@
+// @module-tag openssl
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// @module-tag openssl
 /** When kbuild writes the operator's copy of admin.conf, although there is nothing to do. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// @module-tag openssl
 import { describe, expect, test } from 'vitest';
 import { backupRefusals } from '../../src/cluster/backup-refusals.ts';
 import {

@@ -1,3 +1,4 @@
+// @module-tag openssl
 import { describe, expect, test } from 'vitest';
 import { anotherAuthority, anotherSigner, refuseOverwriting } from '../../src/cluster/authority-refusals.ts';
 import { rotationRefusals } from '../../src/cluster/rotation-refusals.ts';

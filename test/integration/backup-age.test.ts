@@ -1,3 +1,4 @@
+// @module-tag openssl
 // @module-tag age
 // @module-tag ssh
 /** Debian's age opens what kbuild encrypts, and kbuild opens what age encrypts: for its own keys, for SSH keys, by a passphrase. */

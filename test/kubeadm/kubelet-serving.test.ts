@@ -1,3 +1,4 @@
+// @module-tag openssl
 import { execFileSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { Refused } from '../../src/errors.ts';

@@ -1,3 +1,4 @@
+// @module-tag gpg
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { apt } from '../../src/components/distributions/apt.ts';
 import type { Keyring } from '../../src/facts/linux/keyrings.ts';

@@ -1,3 +1,4 @@
+// @module-tag gpg
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readKeyFile, type KeyEnd } from '../../src/shell/openpgp.ts';
 import { gpgHome, type GpgHome } from '../fakes/gpg.ts';

@@ -1,3 +1,4 @@
+// @module-tag openssl
 /** Scripts that download on a host, with a site over TLS that leads to one without. */
 import { execFile, execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

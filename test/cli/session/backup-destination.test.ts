@@ -1,3 +1,4 @@
+// @module-tag openssl
 import {
   existsSync,
   mkdtempSync,

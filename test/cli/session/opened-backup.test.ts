@@ -1,3 +1,4 @@
+// @module-tag openssl
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,3 +1,4 @@
+// @module-tag openssl
 import { describe, expect, test } from 'vitest';
 import { refusals } from '../../../src/cluster/refusals.ts';
 import { duringRotation, rotationRefusals } from '../../../src/cluster/rotation-refusals.ts';

@@ -1,3 +1,4 @@
+// @module-tag openssl
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { authorityChangeRefusals } from '../../../src/cluster/authority-changes.ts';

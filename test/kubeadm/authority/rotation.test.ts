@@ -1,3 +1,4 @@
+// @module-tag openssl
 import { describe, expect, test } from 'vitest';
 import { isDropping, rotationOf, stageOf } from '../../../src/cluster/rotation.ts';
 import type { Rotating } from '../../../src/kubeadm/authority/rotating.ts';
