@@ -1,3 +1,4 @@
+// @module-tag linux
 /** The architecture of a host is that of its userland, with an uname and a getconf that a test speaks for. */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// @module-tag linux
 import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';
 import { framedScript, readFrames } from '../../src/facts/framed-script.ts';

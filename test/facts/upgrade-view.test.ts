@@ -1,3 +1,4 @@
+// @module-tag linux
 /** The script of an upgrade's view, with a kubectl that a test speaks for: it prints what kubectl 1.33 made of the templates. */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// @module-tag linux
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';

@@ -1,3 +1,4 @@
+// @module-tag linux
 // @module-tag openssl
 /** Scripts that download on a host, with a site over TLS that leads to one without. */
 import { execFile, execFileSync } from 'node:child_process';

@@ -1,3 +1,4 @@
+// @module-tag linux
 /** The script of a drain, with a kubectl that a test speaks for. */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

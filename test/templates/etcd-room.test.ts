@@ -1,3 +1,4 @@
+// @module-tag linux
 /** The scripts that make room in etcd, with an etcdctl and a df that a test speaks for. */
 import { spawnSync } from 'node:child_process';
 import { describe, expect, test } from 'vitest';

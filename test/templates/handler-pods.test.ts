@@ -1,3 +1,4 @@
+// @module-tag linux
 /** Which pods run by handlers that the inventory takes away, with a kubectl that a test speaks for. */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

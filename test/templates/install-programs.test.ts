@@ -1,3 +1,4 @@
+// @module-tag linux
 /** The installation of published programs, with a site and a cosign that a test speaks for. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -1,3 +1,4 @@
+// @module-tag linux
 /** What is left of kube-vip on a host, with programs of the host that a test speaks for. */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

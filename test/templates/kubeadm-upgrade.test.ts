@@ -1,3 +1,4 @@
+// @module-tag linux
 /** The job of kubeadm's upgrade, with a kubeadm and a kubectl that a test speaks for. */
 import { spawnSync } from 'node:child_process';
 import {

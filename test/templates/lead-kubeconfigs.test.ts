@@ -1,3 +1,4 @@
+// @module-tag linux
 /** The script that leads a kubelet to another endpoint, with a kubectl, a systemctl and a clock that a test speaks for. */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// @module-tag linux
 /** The script that gives a host an authority's certificates, with a clock that a test speaks for. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// @module-tag linux
 /** The script that puts certificates of a signing command in their places, with a kubectl and a runtime that a test speaks for. */
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// @module-tag linux
 /** What the probes of tuned and of locked releases make of a system's files. */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

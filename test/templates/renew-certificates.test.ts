@@ -1,3 +1,4 @@
+// @module-tag linux
 /** The script that renews a control plane's certificates, with a kubeadm, a runtime and an end that a test speaks for. */
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// @module-tag linux
 /** The gate before a control plane restarts, with a kubectl that a test speaks for: cp1 is about to restart. */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// @module-tag linux
 /** Jobs run kubeadm again only while its preflight checks, which change nothing, found a runtime that was late and nothing else. */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// @module-tag linux
 /** The scripts that give a control plane other keys of service accounts, and that tell who holds tokens, with a kubectl that a test speaks for. */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

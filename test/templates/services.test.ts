@@ -1,3 +1,4 @@
+// @module-tag linux
 /** The state of systemd's units, with a systemctl that a test speaks for. */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

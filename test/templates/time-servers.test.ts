@@ -1,3 +1,4 @@
+// @module-tag linux
 /** What has chrony read the servers of the inventory, with programs of the host that a test speaks for. */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

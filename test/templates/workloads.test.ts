@@ -1,3 +1,4 @@
+// @module-tag linux
 /** Which workloads lose pods with a node, and when they are back, with a kubectl that a test speaks for. */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
