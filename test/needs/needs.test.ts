@@ -81,7 +81,8 @@ function run(path: 'with' | 'without', required: '' | 'all'): Ran {
 
 const NAMES = ['a block > in it', 'each of several: a', 'each of several: b', 'of a file', 'one test'];
 
-describe('a test that needs a program', () => {
+// Each starts vitest, which takes a second, and half a minute on a busy machine.
+describe('a test that needs a program', { timeout: 120_000 }, () => {
   test('is skipped by name with its reason where the program is missing, and so are its hooks', () => {
     const { status, stdout, counts, skips } = run('without', '');
     expect({ status, counts }).toEqual({ status: 0, counts: [1, 0, 5] });
