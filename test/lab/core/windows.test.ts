@@ -9,6 +9,7 @@ import * as lab from '../lab.ts';
 import { ok, timed, unchanged, well } from '../ok.ts';
 import { kubectl, nodes } from '../pods.ts';
 import { VERSIONS } from '../versions.ts';
+import { PATIENCE_MS } from '../wait-until.ts';
 import { windowsEntry, windowsLabHost } from '../windows.ts';
 
 const cp = 'wccp1';
@@ -59,7 +60,8 @@ test('a second run changes nothing', async () => {
 test('status names a service that stands still', async () => {
   expect((await well(() => kbuild('status', file))).stdout).not.toContain('trouble');
   await windows.control.stopService('containerd');
-  expect((await kbuild('status', file)).stdout).toMatch(/trouble\n {2}wcwin1: containerd not running/);
+  const shown = async (): Promise<string> => (await kbuild('status', file)).stdout;
+  await expect.poll(shown, { timeout: PATIENCE_MS }).toMatch(/trouble\n {2}wcwin1: containerd not running/);
   await windows.control.startService('containerd');
 });
 
