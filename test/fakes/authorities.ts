@@ -12,6 +12,8 @@ import {
 } from '../../src/facts/linux/authorities.ts';
 import { findProgram } from '../needs/table.ts';
 
+let standIns = 0;
+
 /**
  * A real certificate of an authority, made by openssl; `key`: that of an earlier one. Test files that use it are tagged `openssl`: where
  * it is missing they get a certificate that is never looked at, because vitest loads the files of tests that it skips.
@@ -21,7 +23,10 @@ export function madeAuthority(
   { key, days = 3650 }: { readonly key?: string; readonly days?: number } = {},
 ): AuthorityCertificate & { readonly key: string } {
   if (findProgram('openssl') === undefined) {
-    const pem = readFileSync(new URL('../fixtures/authority/ca.crt', import.meta.url), 'utf8');
+    // Two that follow one another differ.
+    standIns += 1;
+    const name = standIns % 2 === 0 ? 'leaf.crt' : 'ca.crt';
+    const pem = readFileSync(new URL(`../fixtures/authority/${name}`, import.meta.url), 'utf8');
     return { ...authorityCertificate(pem), key: '' };
   }
   const folder = mkdtempSync(join(tmpdir(), 'kbuild-authority-'));

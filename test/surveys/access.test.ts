@@ -1,3 +1,4 @@
+// @module-tag flock
 /** Logins of registries on a host: the script of a survey with a registry that a test speaks for. */
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';

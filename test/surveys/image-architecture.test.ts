@@ -1,3 +1,5 @@
+// @module-tag linux
+// @module-tag curl
 import { execFile } from 'node:child_process';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

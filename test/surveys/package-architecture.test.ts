@@ -1,3 +1,5 @@
+// @module-tag linux
+// @module-tag curl
 /** The survey reads from a repository's list whether the version is there for the architecture of the host. */
 import { execFile } from 'node:child_process';
 import { createServer } from 'node:http';

@@ -1,3 +1,4 @@
+// @module-tag flock
 // @module-tag linux
 import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

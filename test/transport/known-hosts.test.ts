@@ -91,7 +91,7 @@ test('key types of known_hosts are offered first; an RSA key signs with SHA-2', 
   expect(hostKeyAlgorithms(['ssh-dss', 'ecdsa-sha2-nistp384'])[0]).toBe('ecdsa-sha2-nistp384');
 });
 
-test('names hashed by ssh-keygen are recognised', () => {
+test('names hashed by ssh-keygen are recognised', { tags: ['ssh'] }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'kbuild-hashed-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'known_hosts');
