@@ -132,6 +132,7 @@ export const MUST_RUN: Readonly<Record<string, readonly string[]>> = {
   'templates/windows': WINDOWS,
   'templates/windows-pods': WINDOWS,
   inventories: long('inventories'),
+  'test/demo': long('demo-docker'),
   'test/lab': filesOf('group').filter((file) => !file.includes('/')),
   docs: [],
 };
