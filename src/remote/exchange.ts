@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { CommandError, ConnectError } from '../errors.ts';
+import { CommandError, ConnectError, NoAnswer } from '../errors.ts';
 import type { LinuxHost } from '../model/inventory.ts';
 import type { Command } from '../shell/command.ts';
-import type { Channel, Commands, ExecResult, Streams } from '../transport/transport.ts';
+import type { Channel, Commands, ExecResult, Streams, TimeLimit } from '../transport/transport.ts';
 import { framed, framedWithInput, unframed, type Wrap } from './frame.ts';
+import { LIMITS, noAnswer } from './no-answer.ts';
 import { becomeRoot, type SudoPassword } from './privilege.ts';
 
 /** One command that was run, for the run's log. Carries no secret: outputs are there only where they may be shown. */
@@ -25,6 +26,10 @@ export interface ExchangeTools {
   readonly nowMs?: () => number;
   /** A fresh unguessable word. */
   readonly nonce?: () => string;
+  /** Limits of commands; default: `LIMITS`. */
+  readonly limits?: Partial<Record<keyof typeof LIMITS, TimeLimit>> | undefined;
+  /** After how long a silence, in ms, a host with a job or a lock is asked whether it still answers; default 2 min. */
+  readonly silenceMs?: number | undefined;
   /** Called if sudo wants a password; at most once. */
   readonly sudoPassword?: SudoPassword | undefined;
 }
@@ -33,11 +38,13 @@ export interface ExchangeTools {
 export interface Exchange {
   readonly host: LinuxHost;
   readonly nonce: () => string;
+  /** After how long a silence, in ms, a host with a job or a lock is asked whether it still answers. */
+  readonly silenceMs: number;
   readonly log: (entry: LogEntry) => void;
   /** Reports that the command of this name begins; `log` follows at its end. */
   readonly begin: (command: string) => void;
-  /** `output`: `shown` puts it into the log. */
-  ask(command: Command<'sh'>, output: 'shown' | 'hidden'): Promise<ExecResult>;
+  /** `output`: `shown` puts it into the log. `kind`: how long it may take. @throws NoAnswer after that */
+  ask(command: Command<'sh'>, output: 'shown' | 'hidden', kind: 'ask' | 'short' | 'change'): Promise<ExecResult>;
   /** The script reads `input` on its stdin. */
   feed(command: Command<'sh'>, input: string): Promise<ExecResult>;
   /** The script reads the local file on its stdin. */
@@ -52,18 +59,20 @@ export interface Exchange {
 
 const LOG_TAIL = 16 * 1024;
 
+const SILENCE_MS = 2 * 60_000;
+
 /** How the user who logs in becomes root: found out with the first command; again if the connection was lost meanwhile. */
 function rootOf(host: LinuxHost, transport: Commands, nonce: () => string, tools: ExchangeTools): () => Promise<Wrap> {
   let root: Promise<Wrap> | undefined;
   return () => {
     root ??= becomeRoot(
       host,
-      ({ commandLine, stdin }) => transport.exec(commandLine, { stdin }),
+      ({ commandLine, stdin }) => transport.exec(commandLine, { stdin, limit: limitOf(tools, 'short') }),
       nonce,
       tools.sudoPassword ?? (() => Promise.resolve(undefined)),
     );
     root.catch((error: unknown) => {
-      if (error instanceof ConnectError && error.retryable) root = undefined;
+      if (error instanceof NoAnswer || (error instanceof ConnectError && error.retryable)) root = undefined;
     });
     return root;
   };
@@ -79,6 +88,10 @@ const logOf =
       ...(stderr === undefined ? {} : { stderr: stderr.slice(-LOG_TAIL) }),
     });
 
+/** The limit of a kind of commands. */
+export const limitOf = ({ limits }: Pick<ExchangeTools, 'limits'>, kind: keyof typeof LIMITS): TimeLimit =>
+  limits?.[kind] ?? LIMITS[kind];
+
 /** The result of a script, without its frame. @throws CommandError, ConnectError when the script never began */
 function resultOf(host: LinuxHost, command: Command<'sh'>, result: ExecResult, word: string): ExecResult {
   const own = unframed(result, word);
@@ -90,11 +103,12 @@ function resultOf(host: LinuxHost, command: Command<'sh'>, result: ExecResult, w
   throw new CommandError(host.name, command.title, result, notBegun(host));
 }
 
-/** Runs a script, logs it, and returns its result without its frame. */
+/** Runs a script, logs it, and returns its result without its frame. @throws NoAnswer if there is none within the limit of its kind */
 type Timed = (
   command: Command<'sh'>,
+  kind: keyof typeof LIMITS,
   output: 'shown' | 'hidden',
-  run: (word: string, wrap: Wrap) => Promise<ExecResult>,
+  run: (word: string, wrap: Wrap, limit: TimeLimit) => Promise<ExecResult>,
 ) => Promise<ExecResult>;
 
 /** Scripts to a host over its transport; each of them is logged. */
@@ -105,12 +119,13 @@ export function exchange(host: LinuxHost, transport: Commands & Streams, tools: 
   const log = logOf(tools);
   const begin = (command: string): void => tools.onBegin?.({ host: host.name, command });
 
-  const timed: Timed = async (command, output, run) => {
+  const timed: Timed = async (command, kind, output, run) => {
+    const limit = limitOf(tools, kind);
     const wrap = await asRoot();
     const word = nonce();
     begin(command.title);
     const startedMs = nowMs();
-    const result = await run(word, wrap);
+    const result = await run(word, wrap, limit);
     const { stdout, stderr } = unframed(result, word) ?? result;
     log({
       host: host.name,
@@ -119,12 +134,14 @@ export function exchange(host: LinuxHost, transport: Commands & Streams, tools: 
       durationMs: nowMs() - startedMs,
       ...(output === 'shown' ? { stdout, stderr } : {}),
     });
+    if (result.status === 'silent') throw noAnswer(host.name, command.title, limit);
     return resultOf(host, command, result, word);
   };
 
   return {
     host,
     nonce,
+    silenceMs: tools.silenceMs ?? SILENCE_MS,
     log,
     begin,
     began: (command, result, word) => resultOf(host, command, result, word),
@@ -143,25 +160,25 @@ const conversations = (
   transport: Commands & Streams,
   timed: Timed,
 ): Pick<Exchange, 'ask' | 'feed' | 'send' | 'receive'> => ({
-  ask: (command, output) =>
-    timed(command, output, (word, wrap) => {
+  ask: (command, output, kind) =>
+    timed(command, kind, output, (word, wrap, limit) => {
       const { commandLine, stdin } = framed(wrap, command.script, word);
-      return transport.exec(commandLine, { stdin });
+      return transport.exec(commandLine, { stdin, limit });
     }),
   feed: (command, input) =>
-    timed(command, 'shown', (word, wrap) => {
+    timed(command, 'change', 'shown', (word, wrap, limit) => {
       const { commandLine, stdin } = framedWithInput(wrap, command.script, word);
-      return transport.exec(commandLine, { stdin: stdin + input });
+      return transport.exec(commandLine, { stdin: stdin + input, limit });
     }),
   send: (command, localPath) =>
-    timed(command, 'shown', (word, wrap) => {
+    timed(command, 'file', 'shown', (word, wrap, limit) => {
       const { commandLine, stdin } = framedWithInput(wrap, command.script, word);
-      return transport.send(commandLine, localPath, stdin);
+      return transport.send(commandLine, localPath, stdin, limit);
     }),
   receive: (command, localPath) =>
-    timed(command, 'shown', async (word, wrap) => {
+    timed(command, 'file', 'shown', async (word, wrap, limit) => {
       const { commandLine, stdin } = framed(wrap, command.script, word);
-      const result = await transport.receive(commandLine, localPath, { stdin, after: `${word}\n` });
+      const result = await transport.receive(commandLine, localPath, { stdin, after: `${word}\n`, limit });
       // The stream went to the file; that the script began is seen on stderr alone.
       return result.stderr.includes(`${word}\n`) ? { ...result, stdout: `${word}\n` } : result;
     }),

@@ -33,7 +33,7 @@ export function files(on: Exchange): Files {
   return {
     async read(path) {
       const command = titled(onRootPath(script('linux/show-file.sh', { FILE: path })), `read ${path}`);
-      const result = await on.ask(command, 'hidden');
+      const result = await on.ask(command, 'hidden', 'ask');
       if (result.dropped !== undefined)
         throw new CommandError(host, command.title, { ...result, status: 'too big', stdout: '' });
       return succeeded(host, command, result);

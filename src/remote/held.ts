@@ -3,6 +3,7 @@ import type { Command } from '../shell/command.ts';
 import type { Channel, ExecResult } from '../transport/transport.ts';
 import type { Pause } from '../until.ts';
 import type { Exchange } from './exchange.ts';
+import { watchHung } from './hung.ts';
 import type { Held } from './remote.ts';
 
 /** Milliseconds between two bytes to a held command that reads stdin: silence means that kbuild has died. */
@@ -74,12 +75,15 @@ export async function keepHeld(
 export async function hold(on: Exchange, command: Command<'sh'>, pause: Pause): Promise<Held> {
   const { channel, nonce } = await on.open(command);
   let begun = false;
-  return keepHeld(channel, pause, {
+  const watch = watchHung(on, channel);
+  const holding = keepHeld(channel, pause, {
     first: (line) => {
+      watch.heard();
       if (begun) return line;
       begun = line.endsWith(nonce);
       return undefined;
     },
     failure: (result) => new CommandError(on.host.name, command.title, on.began(command, result, nonce)),
   });
+  return holding.finally(watch.end);
 }

@@ -8,7 +8,9 @@ import type { Pause } from '../until.ts';
 import type { ExecResult } from '../transport/transport.ts';
 import type { Exchange } from './exchange.ts';
 import { LATE_REMEDY, minutesOf } from './job-deadlines.ts';
+import { watchHung } from './hung.ts';
 import { jobReport, type JobReport } from './job-report.ts';
+import { noAnswer } from './no-answer.ts';
 import { patiently } from './patiently.ts';
 import { upAgain } from './restart.ts';
 
@@ -18,8 +20,13 @@ const TELL_SECONDS = 30;
 /** Seconds between two counts of what a running job has downloaded. */
 const LOAD_SECONDS = 5;
 
+/** So often in succession a host may take the connection and run nothing, before the job is left to itself. */
+const MOST_HUNG = 3;
+
 /** What jobs need of their run. */
 export interface JobTools {
+  /** Gives what starts from now on another connection. */
+  readonly renew?: () => void;
   readonly runId: string;
   readonly onJobFollowed?: (summary: string) => void;
   /** `about` is the host that the work is about. */
@@ -45,7 +52,8 @@ export interface Job {
 
 /**
  * Runs a job and returns its stdout (the last MiB). A lost connection does not end the job: it is dialled again and
- * waited for. @throws CommandError when the job failed; ConnectError when the host does not come back in 5 min.
+ * waited for. So is a host that hangs. @throws CommandError when the job failed; ConnectError when the host does not come back in
+ * 5 min, NoAnswer when it takes connections for about as long and runs nothing. The next run finds the job.
  */
 export async function runJob(on: Exchange, job: Job, tools: JobTools): Promise<string> {
   const host = on.host.name;
@@ -54,6 +62,7 @@ export async function runJob(on: Exchange, job: Job, tools: JobTools): Promise<s
   const name = `job ${job.id}: ${title}`;
   on.begin(name);
   let started = false;
+  let hung = 0;
   const reported = new Set<string>();
   let last: string | undefined;
   const onWaits = (summary: string): void => {
@@ -63,7 +72,11 @@ export async function runJob(on: Exchange, job: Job, tools: JobTools): Promise<s
     reported.add(summary);
   };
   for (;;) {
-    const { report, result } = await attempt(on, job, { ...tools, onWaits }, started);
+    const { report, result, isHung } = await attempt(on, job, { ...tools, onWaits }, started);
+    hung = isHung ? hung + 1 : 0;
+    if (hung === MOST_HUNG) throw noAnswer(host, name, { totalMs: on.silenceMs * MOST_HUNG });
+    // Its session may hang alone.
+    if (isHung) tools.renew?.();
     started ||= report.started;
     if (report.kind === 'ended') {
       const { status, stdout } = report;
@@ -116,11 +129,13 @@ async function attempt(
   job: Job,
   tools: JobTools & { readonly onWaits: (summary: string) => void },
   started: boolean,
-): Promise<{ readonly report: JobReport; readonly result: ExecResult }> {
+): Promise<{ readonly report: JobReport; readonly result: ExecResult; readonly isHung: boolean }> {
   const mark = on.nonce();
   const command = jobScript(job, tools.runId, mark, started);
   const { channel, nonce } = await patiently(tools, () => on.open(command));
+  const watch = watchHung(on, channel);
   channel.onLine((line) => {
+    watch.heard();
     const [word, kind, ...words] = line.split(' ');
     if (word !== mark) return;
     if (kind === 'follow') tools.onJobFollowed?.(`wait for ${words[0] ?? 'a job'}, which another run started`);
@@ -132,10 +147,12 @@ async function attempt(
     if (kind === 'end') channel.write('read\n');
   });
   const sent = await channel.ended;
+  const isHung = watch.end();
   if (sent.status === 'lost' && !sent.stdout.includes(nonce))
-    return { report: { kind: 'open', started: false }, result: sent };
+    return { report: { kind: 'open', started: false }, result: sent, isHung };
   const result = on.began(job.command, sent, nonce);
-  return { report: jobReport(result.stdout, mark), result };
+  // One that said something before it hung may answer again.
+  return { report: jobReport(result.stdout, mark), result, isHung: false };
 }
 
 function jobScript(job: Job, runId: string, mark: string, started: boolean): Command<'sh'> {

@@ -34,7 +34,7 @@ export interface LinuxRemote extends Remote<'sh'> {
   readonly host: LinuxHost;
   /** Connections and commands so far, and what the last login took. */
   readonly transport: Pick<Connection, 'connections' | 'commands' | 'loginMs'>;
-  /** Like `run`, but returns both streams whatever the status; its output is not logged. @throws ConnectError when the connection was lost. */
+  /** Like `run`, but returns both streams whatever the status; its output is not logged. @throws NoAnswer if it is silent for 3 min, ConnectError when the connection was lost. */
   ask(command: Command<'sh'>): Promise<ExecResult>;
   /** Ends the connection. */
   close(): Promise<void>;
@@ -52,7 +52,7 @@ export function linuxRemote(
   const nowMs = options.nowMs ?? Date.now;
   // A run may start the same job twice. The number keeps their results apart.
   let jobs = 0;
-  const context = { ...options, pause, nowMs };
+  const context = { ...options, pause, nowMs, renew: () => transport.renew() };
   return {
     host,
     transport,
@@ -61,15 +61,15 @@ export function linuxRemote(
       succeeded(
         host.name,
         command,
-        input === undefined ? await on.ask(command, 'shown') : await feedSecret(on, command, input),
+        input === undefined ? await on.ask(command, 'shown', 'change') : await feedSecret(on, command, input),
       ),
     reveal: async (command) => {
-      const secret = Secret.of(succeeded(host.name, command, await on.ask(command, 'hidden')));
+      const secret = Secret.of(succeeded(host.name, command, await on.ask(command, 'hidden', 'change')));
       options.onSecret?.(secret);
       return secret;
     },
     async ask(command) {
-      const result = await on.ask(command, 'hidden');
+      const result = await on.ask(command, 'hidden', 'ask');
       if (result.status === 'lost')
         throw new ConnectError(host.name, `the connection was lost during: ${command.title}`, { retryable: true });
       return result;

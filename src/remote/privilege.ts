@@ -4,6 +4,7 @@ import { lastLine } from '../shell/probe.ts';
 import { revealed, type Secret } from '../shell/secret.ts';
 import type { ExecResult } from '../transport/transport.ts';
 import { framed, withPassword, type Framed, type Wrap } from './frame.ts';
+import { LIMITS, noAnswer } from './no-answer.ts';
 
 /** Runs one command line on the host as the user who logged in. */
 export type Exec = (framed: Framed) => Promise<ExecResult>;
@@ -34,6 +35,7 @@ export async function becomeRoot(
   const works = async (wrap: Wrap): Promise<ExecResult | undefined> => {
     const word = nonce();
     const result = await exec(framed(wrap, ':', word));
+    if (result.status === 'silent') throw noAnswer(host.name, `become root as ${user}`, LIMITS.short);
     if (result.status === 'lost')
       throw new ConnectError(host.name, 'the connection was lost while becoming root', { retryable: true });
     return result.stdout.includes(word) ? undefined : result;

@@ -10,9 +10,9 @@ type Clock = Pick<Waiting, 'pause' | 'nowMs'>;
 
 /** Restarts the host and waits for a boot id that is not the old one. @throws ConnectError when none answers within 5 min. */
 export async function restart(on: Exchange, clock: Clock): Promise<void> {
-  const bootId = async () => (await on.ask(sh`cat /proc/sys/kernel/random/boot_id`, 'shown')).stdout.trim();
+  const bootId = async () => (await on.ask(sh`cat /proc/sys/kernel/random/boot_id`, 'shown', 'short')).stdout.trim();
   const before = await bootId();
-  await ignoringLoss(() => on.ask(sh`systemctl --no-block reboot`, 'shown'));
+  await ignoringLoss(() => on.ask(sh`systemctl --no-block reboot`, 'shown', 'short'));
   if (await comes(bootId, (now) => now !== '' && now !== before, clock)) return;
   throw new ConnectError(on.host.name, `does not come back after a restart (${String(BOOT_MS / 60_000)} min)`, {
     retryable: false,
@@ -24,7 +24,7 @@ export async function restart(on: Exchange, clock: Clock): Promise<void> {
  * not going down, and after 5 min at the latest.
  */
 export async function upAgain(on: Exchange, clock: Clock): Promise<void> {
-  const state = async () => (await on.ask(sh`systemctl is-system-running || :`, 'shown')).stdout.trim();
+  const state = async () => (await on.ask(sh`systemctl is-system-running || :`, 'shown', 'short')).stdout.trim();
   await comes(state, (now) => now !== 'stopping', clock);
 }
 

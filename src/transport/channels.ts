@@ -1,7 +1,7 @@
 import { ConnectError } from '../errors.ts';
 import { limiter } from '../each-limit.ts';
 import { until, type Pause } from '../until.ts';
-import type { FileLink, Link, Started } from './link.ts';
+import type { CommandStream, FileLink, Link, Started } from './link.ts';
 import { endOf, type Running } from './running.ts';
 import { TransferError } from './transport.ts';
 
@@ -12,10 +12,20 @@ const REFUSALS_MS = 60_000;
 /** How many new connections may end before a command was sent. */
 const UNSENT = 3;
 
+/** How a channel is used. */
+interface ChannelUse {
+  /** Ends the channel and gives its place to another, whether the host answers or not. */
+  readonly dropped?: AbortSignal;
+  /** Called when the channel has a place among the others. */
+  readonly began?: () => void;
+}
+
 /** Channels of a host's connections, a few at once. */
 export interface Channels {
-  /** Starts a command; undefined when the connection ended while it was being sent. @throws ConnectError */
-  readonly start: (commandLine: string) => Promise<Running | undefined>;
+  /**
+   * Starts a command; undefined when the connection ended while it was being sent. @throws ConnectError
+   */
+  readonly start: (commandLine: string, use?: ChannelUse) => Promise<Running | undefined>;
   /** Transfers files. @throws ConnectError, TransferError */
   readonly transfer: <T>(act: (files: FileLink) => Promise<T>) => Promise<T>;
   /** How many commands were started. */
@@ -46,6 +56,17 @@ async function started(name: string, commandLine: string, connected: () => Promi
   return (await until(attempt, Infinity, { pause: freed, nowMs: Date.now, everyMs: 0 }))!;
 }
 
+/** Ends a stream as soon as it is dropped. */
+const endOfDropped = (stream: CommandStream, dropped: AbortSignal): Promise<'lost'> =>
+  new Promise((resolve) => {
+    const drop = (): void => {
+      stream.destroy();
+      resolve('lost');
+    };
+    if (dropped.aborted) drop();
+    else dropped.addEventListener('abort', drop, { once: true });
+  });
+
 /** Channels on the connections that `connected` returns. */
 export function channelsOf(name: string, connected: () => Promise<Link>, pause: Pause): Channels {
   const places = limiter(CHANNELS);
@@ -57,8 +78,14 @@ export function channelsOf(name: string, connected: () => Promise<Link>, pause: 
   };
   return {
     commands: () => commands,
-    async start(commandLine) {
+    async start(commandLine, { dropped, began } = {}) {
       const giveBack = await places.take();
+      began?.();
+      dropped?.addEventListener('abort', giveBack, { once: true });
+      if (dropped?.aborted === true) {
+        giveBack();
+        return undefined;
+      }
       try {
         const { result, link } = await started(name, commandLine, connected, untilFreed);
         if (result.kind === 'denied')
@@ -68,7 +95,9 @@ export function channelsOf(name: string, connected: () => Promise<Link>, pause: 
           return undefined;
         }
         commands++;
-        return { stream: result.stream, ended: endOf(result.stream, result.status, link).finally(giveBack) };
+        const end = endOf(result.stream, result.status, link);
+        const ended = dropped === undefined ? end : Promise.race([end, endOfDropped(result.stream, dropped)]);
+        return { stream: result.stream, ended: ended.finally(giveBack) };
       } catch (error) {
         giveBack();
         throw error;

@@ -8,6 +8,7 @@ import type { Link } from './link.ts';
 import { linksOf } from './links.ts';
 import { channelOf, collect, endedChannel, LOST, MAX_BYTES } from './running.ts';
 import { startMark } from './start-mark.ts';
+import { withinLimit, type Watch } from './time-limit.ts';
 import type { Commands, FileTransfers, Streams, Transport } from './transport.ts';
 
 /** A transport over connections that `dial` makes: the first at once, another whenever the one before was lost. */
@@ -42,16 +43,18 @@ export async function overLinks(
 }
 
 const commandsOn = ({ start }: Channels): Commands => ({
-  async exec(commandLine, { stdin = '', maxBytes = MAX_BYTES } = {}) {
-    const running = await start(commandLine);
-    if (running === undefined) return LOST;
-    const collected = collect(running, maxBytes);
-    running.stream.end(stdin);
-    return collected;
-  },
+  exec: (commandLine, { stdin = '', maxBytes = MAX_BYTES, limit } = {}) =>
+    withinLimit(limit, async ({ expired, began, heard }) => {
+      const running = await start(commandLine, { dropped: expired, began });
+      if (running === undefined) return LOST;
+      const collected = collect(running, maxBytes, heard);
+      running.stream.end(stdin);
+      return collected;
+    }),
   async open(commandLine, stdin) {
-    const running = await start(commandLine);
-    return running === undefined ? endedChannel : channelOf(running, stdin);
+    const dropped = new AbortController();
+    const running = await start(commandLine, { dropped: dropped.signal });
+    return running === undefined ? endedChannel : channelOf(running, stdin, () => dropped.abort());
   },
 });
 
@@ -62,44 +65,68 @@ const filesOn = ({ transfer }: Channels): FileTransfers => ({
 });
 
 const streamsOn = ({ start }: Channels): Streams => ({
-  async send(commandLine, localPath, head = '') {
-    const source = createReadStream(localPath, { highWaterMark: 256 * 1024 });
-    await once(source, 'open');
-    const running = await start(commandLine).finally(() => source.pause());
-    if (running === undefined) {
-      source.destroy();
-      return LOST;
-    }
-    const collected = collect(running, MAX_BYTES);
-    running.stream.write(head);
-    // A command that ends early (a full disk) closes the channel: its status is the reason, not the broken pipe.
-    await Promise.race([pipeline(source, running.stream).catch(() => undefined), running.ended]);
-    source.destroy();
-    return collected;
-  },
-  async receive(commandLine, localPath, { stdin = '', after } = {}) {
-    const target = createWriteStream(localPath, { flags: 'wx', mode: 0o600 });
-    await once(target, 'open');
-    try {
-      const running = await start(commandLine);
-      if (running === undefined) return LOST;
-      const errors = boundedOutput(MAX_BYTES);
-      running.stream.stderr.on('data', (chunk: Buffer) => errors.add(chunk));
-      running.stream.end(stdin);
-      const copied =
-        after === undefined ? pipeline(running.stream, target) : pipeline(running.stream, startMark(after), target);
-      const failure = copied.then(
-        () => undefined,
-        (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
-      );
-      const status = await running.ended;
-      // Without its end mark the stream of a lost connection would stay open.
-      if (status === 'lost') running.stream.destroy();
-      const failed = await failure;
-      if (failed !== undefined && status !== 'lost') throw failed;
-      return { stdout: '', stderr: errors.text(), status };
-    } finally {
-      target.destroy();
-    }
-  },
+  send: (commandLine, localPath, head = '', limit) =>
+    withinLimit(limit, (watch) => sent(start, { commandLine, localPath, head, ...watch })),
+  receive: (commandLine, localPath, { stdin = '', after, limit } = {}) =>
+    withinLimit(limit, (watch) => received(start, { commandLine, localPath, stdin, after, ...watch })),
 });
+
+interface Sending extends Watch {
+  readonly commandLine: string;
+  readonly localPath: string;
+  readonly head: string;
+}
+
+async function sent(start: Channels['start'], { commandLine, localPath, head, expired, began, heard }: Sending) {
+  const source = createReadStream(localPath, { highWaterMark: 256 * 1024 });
+  await once(source, 'open');
+  const running = await start(commandLine, { dropped: expired, began }).finally(() => source.pause());
+  if (running === undefined) {
+    source.destroy();
+    return LOST;
+  }
+  const collected = collect(running, MAX_BYTES, heard);
+  running.stream.on('drain', heard);
+  running.stream.write(head);
+  // A command that ends early (a full disk) closes the channel: its status is the reason, not the broken pipe.
+  await Promise.race([pipeline(source, running.stream).catch(() => undefined), running.ended]);
+  source.destroy();
+  return collected;
+}
+
+interface Receiving extends Watch {
+  readonly commandLine: string;
+  readonly localPath: string;
+  readonly stdin: string;
+  readonly after: string | undefined;
+}
+
+async function received(
+  start: Channels['start'],
+  { commandLine, localPath, stdin, after, expired, began, heard }: Receiving,
+) {
+  const target = createWriteStream(localPath, { flags: 'wx', mode: 0o600 });
+  await once(target, 'open');
+  try {
+    const running = await start(commandLine, { dropped: expired, began });
+    if (running === undefined) return LOST;
+    const errors = boundedOutput(MAX_BYTES);
+    running.stream.stderr.on('data', (chunk: Buffer) => errors.add(chunk));
+    running.stream.end(stdin);
+    const copied =
+      after === undefined ? pipeline(running.stream, target) : pipeline(running.stream, startMark(after), target);
+    running.stream.on('data', heard);
+    const failure = copied.then(
+      () => undefined,
+      (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
+    );
+    const status = await running.ended;
+    // Without its end mark the stream of a lost connection would stay open.
+    if (status === 'lost') running.stream.destroy();
+    const failed = await failure;
+    if (failed !== undefined && status !== 'lost') throw failed;
+    return { stdout: '', stderr: errors.text(), status };
+  } finally {
+    target.destroy();
+  }
+}

@@ -26,19 +26,25 @@ export const endOf = (stream: CommandStream, status: () => number | string, link
     void link.lost.then(() => setImmediate(() => setImmediate(end)));
   });
 
-/** The result of a command, its output bounded. */
-export async function collect({ stream, ended }: Running, maxBytes: number): Promise<ExecResult> {
+/** The result of a command, its output bounded. `heard` is called when some of it comes. */
+export async function collect(
+  { stream, ended }: Running,
+  maxBytes: number,
+  heard: () => void = () => undefined,
+): Promise<ExecResult> {
   const output = boundedOutput(maxBytes);
   const errors = boundedOutput(maxBytes);
   stream.on('data', (chunk: Buffer) => output.add(chunk));
   stream.stderr.on('data', (chunk: Buffer) => errors.add(chunk));
+  stream.on('data', heard);
+  stream.stderr.on('data', heard);
   const status = await ended;
   const dropped = output.dropped() + errors.dropped();
   return { stdout: output.text(), stderr: errors.text(), status, ...(dropped > 0 ? { dropped } : {}) };
 }
 
 /** A channel that stays open: lines come in, text goes out. */
-export function channelOf(running: Running, stdin: string): Channel {
+export function channelOf(running: Running, stdin: string, drop: () => void): Channel {
   const { stream } = running;
   const reader = lineReader();
   stream.on('data', (chunk: Buffer) => reader.add(chunk));
@@ -53,6 +59,7 @@ export function channelOf(running: Running, stdin: string): Channel {
     close: () => {
       stream.end();
     },
+    drop,
   };
 }
 
@@ -62,4 +69,5 @@ export const endedChannel: Channel = {
   ended: Promise.resolve(LOST),
   onLine: () => undefined,
   close: () => undefined,
+  drop: () => undefined,
 };

@@ -2,10 +2,20 @@
 export interface ExecResult {
   readonly stdout: string;
   readonly stderr: string;
-  /** Exit status, the name of the signal, or `lost` when the connection ended before a status came: unknown, not zero. */
+  /**
+   * Exit status, the name of the signal, `lost` when the connection ended before a status came, or `silent` when the command did not
+   * end within its limit: unknown, not zero.
+   */
   readonly status: number | string;
   /** Bytes that were left out of the output because there were too many; missing when nothing was. */
   readonly dropped?: number;
+}
+
+/** How long a command may take, in ms. Real time: it guards against hosts that hang. */
+export interface TimeLimit {
+  readonly totalMs: number;
+  /** Without a byte in either direction; default: as long as the whole command. */
+  readonly silentMs?: number;
 }
 
 /** A channel that stays open, with lines coming in. */
@@ -16,7 +26,10 @@ export interface Channel {
   readonly ended: Promise<ExecResult>;
   /** Called for every complete line of stdout. */
   onLine(listener: (line: string) => void): void;
+  /** Ends the command's stdin. */
   close(): void;
+  /** Ends the channel at once, for a host that hangs: `ended` settles with `lost`. */
+  drop(): void;
 }
 
 /** Commands on a host. Nothing here knows a shell. */
@@ -24,11 +37,11 @@ export interface Commands {
   /**
    * Runs one command line, sends `stdin`, and collects the output; no more than five channels a connection are open at
    * once, others wait. Output beyond `maxBytes` (default 64 MiB) is dropped from the middle and marked.
-   * @throws ConnectError when the connection is gone and cannot be made again.
+   * `limit`: after it the status is `silent`. @throws ConnectError when the connection is gone and cannot be made again.
    */
   exec(
     commandLine: string,
-    options?: { readonly stdin?: string | Buffer; readonly maxBytes?: number },
+    options?: { readonly stdin?: string | Buffer; readonly maxBytes?: number; readonly limit?: TimeLimit },
   ): Promise<ExecResult>;
   /** Starts a command and keeps its channel. */
   open(commandLine: string, stdin: string): Promise<Channel>;
@@ -37,7 +50,7 @@ export interface Commands {
 /** Local files through the stdin and stdout of commands. */
 export interface Streams {
   /** Streams `head` and then a local file to a command's stdin. Flow-controlled: memory stays bounded. */
-  send(commandLine: string, localPath: string, head?: string): Promise<ExecResult>;
+  send(commandLine: string, localPath: string, head?: string, limit?: TimeLimit): Promise<ExecResult>;
   /**
    * Streams a command's stdout, or what follows the text `after` in it, to a local file that is created 0600.
    * Rejects when the file is already there.
@@ -45,7 +58,7 @@ export interface Streams {
   receive(
     commandLine: string,
     localPath: string,
-    options?: { readonly stdin?: string; readonly after?: string },
+    options?: { readonly stdin?: string; readonly after?: string; readonly limit?: TimeLimit },
   ): Promise<ExecResult>;
 }
 

@@ -5,8 +5,9 @@ import type { Command } from '../../shell/command.ts';
 import { encodedCommand, hasBegun, readableErrors, resultsIn } from '../../shell/powershell.ts';
 import { lastLine } from '../../shell/probe.ts';
 import { windowsBootstrap } from '../../templates.ts';
-import type { Channel, Commands, ExecResult } from '../../transport/transport.ts';
+import type { Channel, Commands, ExecResult, TimeLimit } from '../../transport/transport.ts';
 import type { ExchangeTools, LogEntry } from '../exchange.ts';
+import { noAnswer } from '../no-answer.ts';
 
 /** What a script of a Windows host returned: the JSON text of its one result line. */
 export interface Exchange {
@@ -15,8 +16,8 @@ export interface Exchange {
   readonly log: (entry: LogEntry) => void;
   /** Reports that the command of this name begins; `log` follows at its end. */
   readonly begin: (command: string) => void;
-  /** `output`: `shown` puts it into the log. @throws CommandError, ConnectError */
-  ask(command: Command<'powershell'>, output: 'shown' | 'hidden'): Promise<string>;
+  /** `output`: `shown` puts it into the log. @throws CommandError, ConnectError; NoAnswer after `limit` */
+  ask(command: Command<'powershell'>, output: 'shown' | 'hidden', limit?: TimeLimit): Promise<string>;
   /** Keeps the channel: the script may read what is written to it. */
   open(command: Command<'powershell'>): Promise<Channel>;
   /** The result of a channel that has ended. @throws CommandError, ConnectError */
@@ -25,6 +26,10 @@ export interface Exchange {
 
 /** Characters of each output that the log keeps, from its end. */
 const LOG_TAIL = 16 * 1024;
+
+/** A probe hangs if Windows Management Instrumentation does. */
+const HANGS =
+  'does "Get-CimInstance Win32_OperatingSystem" answer there? If not, restart its service Winmgmt, or the host';
 
 /** The bootstrap's status when the language mode is not FullLanguage. */
 const OTHER_MODE = 87;
@@ -57,10 +62,13 @@ export function exchange(host: WindowsHost, transport: Commands, tools: Exchange
     nonce: tools.nonce ?? (() => randomBytes(12).toString('hex')),
     ended,
     open: (command) => transport.open(commandLine, command.script),
-    async ask(command, output) {
+    async ask(command, output, limit) {
       begin(command.title);
       const startedMs = nowMs();
-      const result = await transport.exec(commandLine, { stdin: command.script });
+      const result = await transport.exec(commandLine, {
+        stdin: command.script,
+        ...(limit === undefined ? {} : { limit }),
+      });
       log({
         host: host.name,
         command: command.title,
@@ -68,6 +76,7 @@ export function exchange(host: WindowsHost, transport: Commands, tools: Exchange
         durationMs: nowMs() - startedMs,
         ...(output === 'shown' ? readable(result) : {}),
       });
+      if (limit !== undefined && result.status === 'silent') throw noAnswer(host.name, command.title, limit, HANGS);
       return ended(command, result);
     },
   };

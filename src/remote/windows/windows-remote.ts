@@ -1,5 +1,5 @@
 import type { WindowsHost } from '../../model/inventory.ts';
-import { ConnectError, NoAnswer } from '../../errors.ts';
+import { ConnectError } from '../../errors.ts';
 import type { Command } from '../../shell/command.ts';
 import { Secret } from '../../shell/secret.ts';
 import { pause as realPause } from '../../until.ts';
@@ -7,6 +7,7 @@ import type { Commands, Connection, FileTransfers } from '../../transport/transp
 import { jobDeadlineMs } from '../job-deadlines.ts';
 import type { LinuxRemoteOptions } from '../linux.ts';
 import type { Remote } from '../remote.ts';
+import { LIMITS } from '../no-answer.ts';
 import { exchange } from './exchange.ts';
 import { files } from './files.ts';
 import { hold } from './hold.ts';
@@ -36,13 +37,6 @@ export interface WindowsRemote extends Remote<'powershell'> {
 /** Time limit for probes: a probe hangs if Windows Management Instrumentation does. */
 const ASK_MS = 3 * 60_000;
 
-const timeoutError = ({ name }: WindowsHost, { title }: Command<'powershell'>, askMs: number): NoAnswer =>
-  new NoAnswer(name, `no answer within ${String(askMs / 1000)} s: ${title}`, {
-    retryable: false,
-    remedy:
-      'does "Get-CimInstance Win32_OperatingSystem" answer there? If not, restart its service Winmgmt, or the host',
-  });
-
 /** Creates the remote of a Windows host. @throws TypeError if the run's ID cannot be part of a task's name. */
 export function windowsRemote(
   host: WindowsHost,
@@ -59,29 +53,21 @@ export function windowsRemote(
     host,
     transport,
     ...files(on, transport),
-    run: (command) => on.ask(command, 'shown'),
+    run: (command) => on.ask(command, 'shown', LIMITS.change),
     async reveal(command) {
-      const secret = Secret.of(await on.ask(command, 'hidden'));
+      const secret = Secret.of(await on.ask(command, 'hidden', LIMITS.change));
       options.onSecret?.(secret);
       return secret;
     },
     async ask(command, withinMs = askMs) {
-      const answered = new AbortController();
       try {
-        return await Promise.race([
-          on.ask(command, 'hidden'),
-          realPause(withinMs, answered.signal).then(() => {
-            throw timeoutError(host, command, withinMs);
-          }),
-        ]);
+        return await on.ask(command, 'hidden', { totalMs: withinMs });
       } catch (error) {
         if ((error as { readonly status?: unknown }).status !== 'lost') throw error;
         throw new ConnectError(host.name, `the connection was lost during: ${command.title}`, {
           retryable: true,
           cause: error,
         });
-      } finally {
-        answered.abort();
       }
     },
     job: (name, command, secrets = {}) =>
