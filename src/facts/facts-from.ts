@@ -47,6 +47,7 @@ export function factsFrom<P extends Readonly<Record<string, Pick<Probe<unknown>,
         try {
           if (stdout.length > most)
             throw new Error(`its answer has ${String(stdout.length)} characters, and at most ${String(most)} are read`);
+          if (stdout.includes('\0')) throw new Error('its answer has a NUL character, which no text of a host has');
           parsed ??= { value: parse(stdout, asked) };
           return parsed.value;
         } catch (error) {

@@ -6,7 +6,7 @@ const CONTEXT = 2;
 const split = (text: string): readonly string[] => (text === '' ? [] : text.replace(/\n$/, '').split('\n'));
 
 /** More changed lines than these are not told apart: the time grows with their square. */
-const MOST_CHANGED = 2000;
+const MOST_CHANGED = 1000;
 
 /** Lines that are shown: what a person reads, and what fits into a pull request. */
 const MOST_SHOWN = 4000;

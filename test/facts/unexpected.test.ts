@@ -52,6 +52,10 @@ test('an answer of more than 1 MiB is no answer, and its error is a line', () =>
   expect(failing).toThrow(new FactError('w1', 'fact', `a ${'b'.repeat(597)}…`));
 });
 
+test('an answer with a NUL character is no answer: it can be no word of a shell', () => {
+  expect(() => factOf({ parse: (out: string) => out }, '/etc/a\0b\n')).toThrow('NUL character');
+});
+
 test('a name of the system of any length is cut to 200 characters', () => {
   const { prettyName } = factOf(osRelease, `ID=debian\nPRETTY_NAME="${'a.'.repeat(30_000)} token"\n`);
   expect(prettyName).toHaveLength(200);
