@@ -126,3 +126,6 @@ export const windowsPaths = {
   sourceVip: 'C:\\sourcevip',
   sourceVipFile: 'C:\\sourcevip\\sourceVip.json',
 } as const;
+
+/** Folders of a Windows host whose programs SYSTEM runs, or that name these programs. Windows itself protects C:\Program Files. */
+export const programFolders: readonly string[] = [windowsPaths.programs, windowsPaths.cniBin, windowsPaths.cniConfig];

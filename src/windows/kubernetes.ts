@@ -10,6 +10,7 @@ import { powershell } from '../templates.ts';
 import { kubeletService } from './kubelet.ts';
 import { windowsNetworkPrograms } from './network/programs.ts';
 import { NSSM } from './nssm.ts';
+import { protectedFolders } from './program-folders.ts';
 import { kubernetesProgram, pinnedProgram, program, VERSION_ARGUMENTS } from './programs.ts';
 
 const inPrograms = (file: string): string => `${windowsPaths.programs}\\${file}`;
@@ -45,10 +46,9 @@ const crictlConfig = windowsFile('crictl-config', windowsPaths.crictlConfig, () 
   stringify({ 'runtime-endpoint': WINDOWS_CRI_SOCKET, 'image-endpoint': WINDOWS_CRI_SOCKET, timeout: 30 }),
 );
 
-/** Folders that no program creates: programs write logs to some, and HostProcess pods copy files to the other. */
+/** Folders to which programs write logs, and which none of them creates. */
 const desiredFolders = (inventory: Inventory): readonly string[] => [
   windowsPaths.kubeletLog,
-  windowsPaths.cniBin,
   ...(inventory.network.windows?.services === true
     ? [...Object.values(networkPlugin(inventory).windows?.logs ?? {}), windowsPaths.kubeProxyLog]
     : []),
@@ -71,6 +71,7 @@ const folders: Step<'windows'> = {
 
 /** Installs kubeadm, the kubelet and the programs that they need, and registers the kubelet's service. */
 export const windowsKubernetes: readonly Step<'windows'>[] = [
+  protectedFolders,
   crictl,
   crictlConfig,
   kubernetesProgram('kubeadm', { observed: { arguments: ['version', '-o', 'short'], exits: [] } }),

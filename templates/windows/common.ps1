@@ -173,8 +173,7 @@ function New-PrivateFolder {
     [CmdletBinding()]
     param([Parameter(Mandatory = $true)][string]$Path)
     if (Test-Path -LiteralPath $Path) {
-        $owner = Get-OwnerSid -Path $Path
-        if (@('S-1-5-18', 'S-1-5-32-544', (Get-OwnSid)) -notcontains $owner) { throw "$Path belongs to $owner, not to an administrator: find out why, and remove it" }
+        Confirm-AdministratorOwner -Path $Path
     } else {
         New-Item -ItemType 'Directory' -Path $Path -Force | Out-Null
     }
@@ -185,6 +184,37 @@ function New-PrivateFolder {
     }
     $left = @(Get-AllowedSids -Path $Path | Where-Object -FilterScript { @('S-1-5-18', 'S-1-5-32-544') -notcontains $_ })
     if ($left.Count -gt 0) { throw "$Path lets $($left -join ', ') in, and should let in only SYSTEM and the administrators" }
+}
+
+# Makes a folder whose programs SYSTEM runs: only SYSTEM and the administrators may write to it, users may read. The owner of a folder
+# above it could exchange it, so those must be an administrator's, too.
+function Protect-ProgramFolder {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)][string]$Path)
+    if (-not (Test-Path -LiteralPath $Path)) { New-Item -ItemType 'Directory' -Path $Path -Force | Out-Null }
+    $folder = $Path
+    # C:\ itself has 3 characters.
+    while ($folder.Length -gt 3) {
+        Confirm-AdministratorOwner -Path $folder
+        $folder = Split-Path -Path $folder -Parent
+    }
+    $trusted = @('S-1-5-18', 'S-1-5-32-544', 'S-1-5-32-545')
+    Invoke-Native -Exe 'icacls.exe' -Arguments @($Path, '/inheritance:r', '/grant:r', '*S-1-5-18:(OI)(CI)F', '/grant:r', '*S-1-5-32-544:(OI)(CI)F', '/grant:r', '*S-1-5-32-545:(OI)(CI)RX') | Out-Null
+    foreach ($account in @(Get-AllowedSids -Path $Path)) {
+        if ($trusted -notcontains $account) { Invoke-Native -Exe 'icacls.exe' -Arguments @($Path, '/remove', "*$account") | Out-Null }
+    }
+    $left = @(Get-AllowedSids -Path $Path | Where-Object -FilterScript { $trusted -notcontains $_ })
+    if ($left.Count -gt 0) { throw "$Path lets $($left -join ', ') in, and should let in only SYSTEM, the administrators, and users who read" }
+    # An owner may change the rules at any time.
+    Invoke-Native -Exe 'icacls.exe' -Arguments @($Path, '/setowner', '*S-1-5-32-544') | Out-Null
+}
+
+# Fails unless SYSTEM, the administrators, or the account that runs this own the folder.
+function Confirm-AdministratorOwner {
+    [CmdletBinding()]
+    param([Parameter(Mandatory = $true)][string]$Path)
+    $owner = Get-OwnerSid -Path $Path
+    if (@('S-1-5-18', 'S-1-5-32-544', (Get-OwnSid)) -notcontains $owner) { throw "$Path belongs to $owner, not to an administrator: find out why, and remove it" }
 }
 
 # The accounts that the access rules of a folder name.

@@ -450,6 +450,14 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
       machine.folders.add('c:\\var\\lib\\kubelet');
       machine.extra.set('sddl', 'O:BAD:(A;OICIID;FA;;;SY)(A;OICIID;FA;;;BA)(A;OICIID;0x1200a9;;;BU)');
     }),
+    windowsCase(/^every user may write to C:\\k, whose programs SYSTEM runs$/, (machine) => {
+      machine.folders.add('c:\\k');
+      // What Windows gives a folder that an administrator makes in C:\.
+      machine.extra.set(
+        'sddl C:\\k',
+        'O:BAG:SYD:AI(A;OICIID;FA;;;SY)(A;OICIID;FA;;;BA)(A;OICIID;0x1200a9;;;BU)(A;CIID;LC;;;BU)(A;CIID;DC;;;BU)',
+      );
+    }),
   ],
   reachable: [{ finds: /no answer/, bad: { unreachable: ['w1'] } }],
   'os-supported': [

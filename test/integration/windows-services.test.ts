@@ -62,7 +62,7 @@ describe('flanneld and kube-proxy as services', () => {
       [
         "let TCP 10256 in for health of kube-proxy (found none)",
         "install nssm (found none)",
-        "make C:\\var\\log\\kubelet, C:\\opt\\cni\\bin, C:\\var\\log\\flanneld, C:\\var\\log\\kube-proxy",
+        "make C:\\var\\log\\kubelet, C:\\var\\log\\flanneld, C:\\var\\log\\kube-proxy",
         "install kube-proxy 1.36.3 (found none)",
         "install flanneld.exe (found none)",
         "install flannel.exe (found none)",
