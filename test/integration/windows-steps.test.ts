@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { basename } from 'node:path';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -126,6 +127,14 @@ describe('a fresh Windows host', () => {
 });
 
 describe('programs that this machine fetches', () => {
+  const PROGRAMS = [
+    ...['kubeadm.exe', 'kubelet.exe', 'kube-proxy.exe', 'kube-log-runner.exe'].map((name) => `v1.36.3/${name}`),
+    ...['v2.3.5/containerd-2.3.5-windows-amd64.tar.gz', 'v1.36.0/crictl-v1.36.0-windows-amd64.tar.gz'],
+  ];
+  const sumOf = (path: string): string =>
+    createHash('sha256')
+      .update(releases(`/${path}`)!)
+      .digest('hex');
   const served: Server[] = [];
   afterEach(() => {
     for (const server of served.splice(0)) server.close();
@@ -151,7 +160,8 @@ describe('programs that this machine fetches', () => {
           crictl: `${at}/v1.36.0`,
           nssm: '',
           network: '',
-          sha256: {},
+          // Without TLS the inventory must name them.
+          sha256: Object.fromEntries(PROGRAMS.map((path) => [basename(path), sumOf(path)])),
         },
       },
     });
