@@ -87,7 +87,7 @@ esac
   const run = ({ script }: { readonly script: string }) => {
     const { status, stdout, stderr } = spawnSync(
       'sh',
-      ['-c', script.replaceAll('mktemp -d -p /run ', `mktemp -d -p ${folder} `)],
+      ['-c', script.replaceAll(' -p /run kbuild-', ` -p ${folder} kbuild-`)],
       {
         encoding: 'utf8',
         env: { PATH: `${folder}:${process.env['PATH'] ?? ''}` },
