@@ -5,7 +5,7 @@
 import { spawnSync } from 'node:child_process';
 
 /** Until npm is given up, in ms. */
-const PATIENCE_MS = 120_000;
+const PATIENCE_MS = 30_000;
 
 /** What npm said, without the addresses of registries. */
 const withoutAddresses = (text: string): string => text.replaceAll(/https?:\/\/\S+/g, '(the registry)').trim();
