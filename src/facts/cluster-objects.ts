@@ -112,6 +112,7 @@ export const parseNodes = (out: string): readonly NodeView[] =>
           : `${textIn(ready?.reason, 'its kubelet has not reported yet')}${ready?.message === undefined ? '' : `: ${textIn(ready.message)}`}`,
       conditions: badConditions(status.conditions ?? []),
       unschedulable: spec.unschedulable === true,
+      cordonedAt: (spec.taints ?? []).find(({ key }) => key === 'node.kubernetes.io/unschedulable')?.timeAdded ?? '',
       kubeletVersion: textIn(status.nodeInfo.kubeletVersion).replace(/^v/, ''),
       os: excerpt(textIn(status.nodeInfo.osImage)),
       runtime: excerpt(textIn(status.nodeInfo.containerRuntimeVersion)),

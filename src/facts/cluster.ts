@@ -23,6 +23,8 @@ export interface NodeView {
   /** Bad conditions; empty on a node that is well. */
   readonly conditions: readonly NodeCondition[];
   readonly unschedulable: boolean;
+  /** When the controller manager tainted the node for its present cordon, as the API writes it; empty without a cordon, and when unknown. */
+  readonly cordonedAt: string;
   readonly kubeletVersion: string;
   readonly os: string;
   readonly runtime: string;

@@ -1,5 +1,5 @@
 import { acting } from '../cluster/acting.ts';
-import { CORDON_TAINT, CORDONED, DRAINED, isDrained, WORKLOADS } from '../cluster/drain-notes.ts';
+import { CORDONED, DRAINED, hasStaleNotes, isDrained, WORKLOADS } from '../cluster/drain-notes.ts';
 import { kubectl } from '../configuration/kubectl.ts';
 import type { Change, Step, Target } from '../engine/step.ts';
 import { CommandError, NotConverged } from '../errors.ts';
@@ -7,8 +7,6 @@ import type { NodeView } from '../facts/cluster.ts';
 import type { Fleet } from '../facts/fleet.ts';
 import type { Host, LinuxHost } from '../model/inventory.ts';
 import type { Command } from '../shell/command.ts';
-import type { On } from '../remote/remote.ts';
-import { sh } from '../shell/sh.ts';
 import { script, using } from '../templates.ts';
 import { hooksFor, runHooks } from './hooks.ts';
 import { runs } from './runs.ts';
@@ -71,11 +69,16 @@ export const withWorkloads = (command: Command<'sh'>): Command<'sh'> =>
   using('linux/workloads.sh', using('linux/kured.sh', command));
 
 /** What a script that cordons a node needs. */
-const cordonParameters = ({ inventory, host }: AnyTarget, control: LinuxHost, noting: Noting) => ({
+const cordonParameters = (
+  { inventory, host }: AnyTarget,
+  { node, control, noting }: { readonly node: NodeView; readonly control: LinuxHost; readonly noting: Noting },
+) => ({
   KUBECTL: kubectl(inventory, control).join(' '),
   NODE: host.name,
   CORDONED,
   WORKLOADS: noting === 'notes workloads' ? WORKLOADS : '',
+  // Of an earlier drain, and wrong by now.
+  STALE: hasStaleNotes(node) ? [DRAINED, CORDONED, WORKLOADS] : [],
 });
 
 /** The script with the functions of workloads.sh, kured.sh and cordon.sh. */
@@ -84,8 +87,6 @@ const withCordon = (command: Command<'sh'>): Command<'sh'> => withWorkloads(usin
 /** What a plan says of the hooks around a drain; empty without any. */
 const afterHooks = ({ inventory, host }: AnyTarget): string =>
   hooksFor(inventory, 'beforeDrain', host).length === 0 ? '' : 'run the hook beforeDrain, then ';
-const thenHooks = ({ inventory, host }: AnyTarget): string =>
-  hooksFor(inventory, 'afterUncordon', host).length === 0 ? '' : ', then run the hook afterUncordon';
 
 /**
  * Cordons a node before another one is drained, so that no pod moves twice. The drain follows, and notes what is not noted yet.
@@ -97,7 +98,10 @@ export const cordonStep = (isDue: (node: NodeView) => boolean): AnyStep => ({
     const node = registeredNode(target);
     if (node === undefined || node.unschedulable || !isDue(node)) return [];
     const control = acting(target.fleet);
-    const command = script('linux/cordon-node.sh', cordonParameters(target, control, 'notes workloads'));
+    const command = script(
+      'linux/cordon-node.sh',
+      cordonParameters(target, { node, control, noting: 'notes workloads' }),
+    );
     const cordon = runs(control, withCordon(command));
     return [
       {
@@ -121,14 +125,14 @@ export const drainChanges =
   ({ drain, noting, isDue, losesPods, through, failed }: DrainOptions) =>
   (target: AnyTarget): readonly Change[] => {
     const node = registeredNode(target);
-    if (drain === 'no' || node === undefined || (node.unschedulable && DRAINED in node.annotations)) return [];
+    if (drain === 'no' || node === undefined || isDrained(node)) return [];
     if (!isDue(node)) return [];
     const { inventory, host, fleet } = target;
     const control = through(fleet, host);
     const command = {
       ...withCordon(
         script('linux/drain-node.sh', {
-          ...cordonParameters(target, control, noting),
+          ...cordonParameters(target, { node, control, noting }),
           SECONDS_TO_DRAIN: Math.ceil(drain.timeoutMs / 1000),
           VOLUMES_SECONDS,
           TELL_SECONDS: REPORT_SECONDS,
@@ -186,51 +190,3 @@ export const drainForAWhile = (
         `let the budget allow a disruption (more replicas, or another budget), or delete what keeps the pods, or mend the webhook that refuses to evict them, or the storage driver that keeps the volumes; then run the same command again. ${otherwise(host)}`,
       ),
   });
-
-/** True for a node that is not cordoned any more, whose taint of the cordon the controller manager has not removed yet. */
-const keepsPodsAway = ({ unschedulable, taints }: NodeView): boolean =>
-  !unschedulable && taints.some(({ key }) => key === CORDON_TAINT);
-
-/**
- * Lets a node that kbuild has drained take pods again. An operator's cordon stays. `willDrain`: nodes that an earlier step of
- * the same run drains, so that the plan shows this change. `before`: what is waited for first.
- */
-export const uncordoned = (
-  willDrain: (node: NodeView) => boolean,
-  before: (target: AnyTarget, on: On) => Promise<void> = () => Promise.resolve(),
-): AnyStep => ({
-  name: 'uncordoned',
-  settleMs: 2 * 60_000,
-  diff: (target: AnyTarget) => {
-    const node = registeredNode(target);
-    if (node === undefined) return [];
-    if (!isDrained(node) && !(CORDONED in node.annotations) && !willDrain(node))
-      return keepsPodsAway(node) ? [{ summary: `wait until pods can be placed on ${node.name} again` }] : [];
-    const { inventory, host, fleet } = target;
-    const control = acting(fleet);
-    const isOurs = CORDONED in node.annotations || !node.unschedulable;
-    const patch = JSON.stringify({
-      metadata: { annotations: { [DRAINED]: null, [CORDONED]: null } },
-      ...(isOurs ? { spec: { unschedulable: null } } : {}),
-    });
-    return [
-      {
-        summary: isOurs
-          ? `let ${host.name} take pods again${thenHooks(target)}`
-          : `leave ${host.name} cordoned, as an operator wants it`,
-        apply: async (on) => {
-          await before(target, on);
-          const patched = (content: string) =>
-            on(control).run(sh`${kubectl(inventory, control)} patch node ${host.name} --type merge -p ${content}`);
-          if (isOurs) {
-            // The notes stay until the hook has ended: a run that is cut off here is finished by the next one.
-            if (hooksFor(inventory, 'afterUncordon', host).length > 0)
-              await patched(JSON.stringify({ spec: { unschedulable: null } }));
-            await runHooks(inventory, 'afterUncordon', host, on);
-          }
-          await patched(patch);
-        },
-      },
-    ];
-  },
-});

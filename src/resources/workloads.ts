@@ -4,7 +4,8 @@ import { kubectl } from '../configuration/kubectl.ts';
 import { CommandError, NotConverged } from '../errors.ts';
 import type { NodeView } from '../facts/cluster.ts';
 import type { On } from '../remote/remote.ts';
-import { registeredNode, REPORT_SECONDS, uncordoned, withWorkloads, type AnyStep, type AnyTarget } from './drain.ts';
+import { registeredNode, REPORT_SECONDS, withWorkloads, type AnyStep, type AnyTarget } from './drain.ts';
+import { uncordoned } from './uncordon.ts';
 import { script } from '../templates.ts';
 
 /** How long pods may take until as many are ready as before, in seconds. */

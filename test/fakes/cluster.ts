@@ -133,6 +133,7 @@ export const nodeOf = (node: Partial<NodeView> & { readonly name: string }): Nod
   reason: '',
   conditions: [],
   unschedulable: false,
+  cordonedAt: '',
   kubeletVersion: '1.36.3',
   os: 'Debian GNU/Linux 12 (bookworm)',
   runtime: 'containerd://2.2.9',

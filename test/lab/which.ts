@@ -96,7 +96,7 @@ export const MUST_RUN: Readonly<Record<string, readonly string[]>> = {
   'src/backup': BACKUPS,
   'src/checks': CHECKS,
   'src/cli': [...SESSIONS, ...long('reboot')],
-  'src/cluster': [...CONTROL_PLANES, ...long('replaced', 'damaged')],
+  'src/cluster': [...CONTROL_PLANES, ...long('replaced', 'damaged', 'right-machine')],
   'src/components': [...RUNTIMES, ...INSTALLS],
   'src/configuration': [...scenario('cluster'), ...SETTINGS, ...long('inventories')],
   'src/engine': [...SESSIONS, ...scenario('locks')],

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { NodeView } from '../../src/facts/cluster.ts';
-import { uncordoned } from '../../src/resources/drain.ts';
+import { uncordoned } from '../../src/resources/uncordon.ts';
 import { clusterOf, cp1, fleetIn, inventoryOf, joinedHost, nodeOf, targetOf, w1 } from '../fakes/cluster.ts';
 
 const inventory = inventoryOf({ hosts: [cp1, w1] });

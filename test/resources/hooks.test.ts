@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { CommandError } from '../../src/errors.ts';
 import { NO_HOOKS, type Hook, type HookName, type Hooks, type Variables } from '../../src/model/hooks.ts';
-import { cordonStep, drainForAWhile, uncordoned } from '../../src/resources/drain.ts';
+import { cordonStep, drainForAWhile } from '../../src/resources/drain.ts';
+import { uncordoned } from '../../src/resources/uncordon.ts';
 import { runHooks, runHooksAfter } from '../../src/resources/hooks.ts';
 import { clusterOf, cp1, fleetIn, inventoryOf, joinedHost, nodesOf, targetOf, w1 } from '../fakes/cluster.ts';
 import { windowsHost } from '../fakes/inventory.ts';

@@ -15,11 +15,24 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true }));
 
+/** What else a drain is told: the notes of an earlier drain, and the time of the cordon's taint. */
+interface Told {
+  readonly seconds: number;
+  readonly stale: readonly string[];
+  readonly cordonedAt: string;
+}
+
 /**
  * Drains w1; `does` is what `kubectl drain` does, `cordoned` whether an operator has cordoned the node before, `answers` what
  * kubectl says of volumes (cases of a shell script), `seconds` how long the drain may take.
  */
-function drained(does: string, cordoned: ' ' | 'cordoned ', workloads = '', answers = '', seconds = 300) {
+function drained(
+  does: string,
+  cordoned: ' ' | 'cordoned ',
+  workloads = '',
+  answers = '',
+  { seconds = 300, stale = [], cordonedAt = 'true' }: Partial<Told> = {},
+) {
   const kubectl = join(folder, 'kubectl');
   writeFileSync(
     kubectl,
@@ -27,6 +40,7 @@ function drained(does: string, cordoned: ' ' | 'cordoned ', workloads = '', answ
 echo "$*" | head -n 1 >>${folder}/asked
 case "$*" in
   'get node w1 -o go-template={{if .spec.unschedulable}}'*) printf %s '${cordoned}' ;;
+  'get node w1 -o go-template={{range .spec.taints}}'*) printf %s '${cordonedAt}' ;;
   'get node w1 -o go-template'*) if grep -q '"kbuild.dev/cordoned":"true"' ${folder}/asked; then echo true; fi ;;
   'get pods -A '*) printf 'default web-0 \\ndefault slow-1 terminating since 2026-01-01T00:00:00Z\\n' ;;
   'get poddisruptionbudgets '*) printf 'default web 1 1 app=web,\\n' ;;
@@ -47,6 +61,7 @@ esac
     DRAINED: 'kbuild.dev/drained',
     CORDONED: 'kbuild.dev/cordoned',
     WORKLOADS: workloads,
+    STALE: stale,
   });
   const command = withWorkloads(using('linux/cordon.sh', drain));
   const ran = spawnSync('sh', ['-eu', '-c', shClock(folder).inScript(command.script)], {
@@ -107,6 +122,23 @@ echo "error: global timeout reached" >&2; exit 1`,
   });
 });
 
+describe('the notes of a drain', () => {
+  test('name the cordon by the time of its taint; without a time they are kept as they are', () => {
+    const at = '2026-11-27T18:00:00Z';
+    expect(drained('exit 0', ' ', '', '', { cordonedAt: at }).asked).toContain(
+      `annotate --overwrite node w1 kbuild.dev/drained=${at}`,
+    );
+    expect(drained('exit 0', ' ', '', '', { cordonedAt: '' }).asked).toContain('kbuild.dev/drained=true');
+  });
+
+  test('of an earlier drain go before the node is cordoned: an operator’s cordon is not taken for kbuild’s', () => {
+    const stale = ['kbuild.dev/drained', 'kbuild.dev/cordoned'];
+    const { asked } = drained('exit 1', 'cordoned ', '', '', { stale });
+    expect(asked.split('\n').slice(0, 2)).toEqual(stale.map((note) => `annotate node w1 ${note}-`));
+    expect(asked).not.toContain('unschedulable":null');
+  });
+});
+
 describe('a drain of a node that comes back', () => {
   const NOTED = 'kbuild.dev/workloads';
   /** A volume that is attached to w1, the first N times that kubectl is asked; its claim. */
@@ -133,7 +165,7 @@ describe('a drain of a node that comes back', () => {
     ['volumes that stay attached', attached(999, 'data-1'), 'pv-1'],
     ['an API that does not say what is attached', `  'get volumeattachments '*) exit 1 ;;`, 'unknown'],
   ])('fails with %s, and the node takes pods again', (_, answers, names) => {
-    const { status, stderr, asked } = drained('exit 0', ' ', NOTED, answers, 1);
+    const { status, stderr, asked } = drained('exit 0', ' ', NOTED, answers, { seconds: 1 });
     expect(status).toBe(1);
     expect(stderr).toContain(`volumes of them are still attached to it: ${names}. Their storage driver`);
     expect(stderr).toContain('w1 takes pods again');

@@ -34,7 +34,7 @@ const cordoned = (branches: string) =>
   run(branches, (kubectl) =>
     using(
       'linux/cordon.sh',
-      script('linux/cordon-node.sh', { KUBECTL: kubectl, NODE: 'w1', CORDONED: 'c', WORKLOADS: 'w' }),
+      script('linux/cordon-node.sh', { KUBECTL: kubectl, NODE: 'w1', CORDONED: 'c', WORKLOADS: 'w', STALE: '' }),
     ),
   );
 

@@ -1,0 +1,62 @@
+import { describe, expect, test } from 'vitest';
+import { hasStaleNotes, isCordonedByKbuild, isDrained } from '../../src/cluster/drain-notes.ts';
+import { changesIn, plan } from '../../src/engine/plan.ts';
+import type { NodeView } from '../../src/facts/cluster.ts';
+import { reboot, rebootsOf } from '../../src/phases/reboot.ts';
+import {
+  clusterOf,
+  cp1,
+  inventoryOf,
+  joinedControlPlane,
+  joinedWorker,
+  memberOf,
+  nodeOf,
+  w1,
+} from '../fakes/cluster.ts';
+import { fleet } from '../fakes/fleet.ts';
+
+const [then, now] = ['2026-11-01T10:00:00Z', '2026-11-27T18:00:00Z'];
+const noted = (value: string, over: Partial<NodeView> = {}): NodeView =>
+  nodeOf({
+    name: 'w1',
+    unschedulable: true,
+    cordonedAt: now,
+    annotations: { 'kbuild.dev/drained': value, 'kbuild.dev/cordoned': 'true' },
+    ...over,
+  });
+
+describe('a note of a drain', () => {
+  test.each([
+    ['counts while its cordon stands', noted(now), true],
+    ['does not count once the node takes pods', noted(now, { unschedulable: false, cordonedAt: '' }), false],
+    ['does not count when the node was uncordoned, and cordoned again', noted(then), false],
+    ['without a time counts, as older versions wrote it', noted('true'), true],
+    ['counts where the taint has no time', noted(then, { cordonedAt: '' }), true],
+  ])('%s', (_, node, counts) => {
+    expect(isDrained(node)).toBe(counts);
+    expect(hasStaleNotes(node)).toBe(!counts);
+    expect(isCordonedByKbuild(node)).toBe(counts);
+  });
+});
+
+test('a node whose drain was given up, and that an operator has cordoned since, is drained before its restart, and stays cordoned', () => {
+  const inventory = inventoryOf({ hosts: [cp1, w1] });
+  const planned = (node: NodeView): readonly string[] => {
+    const seen = fleet({
+      inventory,
+      cluster: clusterOf({ nodes: [nodeOf({ name: 'cp1', role: 'control-plane' }), node], members: [memberOf(1)] }),
+      facts: {
+        cp1: { ...joinedControlPlane(), bootId: 'a', pendingReboot: 'none' },
+        w1: { ...joinedWorker(), bootId: 'b', pendingReboot: [] },
+      } as never,
+    });
+    const options = { drain: { timeoutMs: 1 }, losesPods: false, atOnce: 1 } as const;
+    const phases = reboot(inventory, rebootsOf(seen, [cp1, w1], 'those that want it'), options, seen);
+    return changesIn(plan(phases, inventory, seen).changes).map(({ summary }) => summary);
+  };
+  const stale = planned(noted(then));
+  expect(stale).toContain('drain w1 (found Ready)');
+  expect(stale).toContain('leave w1 cordoned, as an operator wants it');
+  expect(planned(noted(now))).not.toContain('drain w1 (found Ready)');
+  expect(planned(noted(now))).toContain('let w1 take pods again');
+});
