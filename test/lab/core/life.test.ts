@@ -30,7 +30,11 @@ const changedHosts = (ran: { readonly stdout: string }): readonly string[] => [
 ];
 
 beforeAll(async () => {
-  cluster = await stacked('life', 7701, HOSTS, {}, { prepared: [cp2, cp3] });
+  // kubeadm would wait for the kubelet that fails for 4 minutes.
+  const timeouts = { kubeletHealthCheck: '60s' };
+  const { kubeadm } = (await lab.inventory([])) as unknown as { readonly kubeadm: { readonly join: object } };
+  const quick = { kubeadm: { ...kubeadm, join: { ...kubeadm.join, timeouts } } };
+  cluster = await stacked('life', 7701, HOSTS, quick, { prepared: [cp2, cp3] });
   await cluster.name(FIRST);
 });
 afterAll(async () => {
