@@ -8,7 +8,7 @@ import type { LinuxHost } from '../model/inventory.ts';
 import { paths } from '../paths.ts';
 import { drainForAWhile, type Drain } from '../resources/drain.ts';
 import { fileState } from '../resources/file.ts';
-import { waitForApi } from '../resources/wait-for-api.ts';
+import { waitForApi, whenApiAnswers } from '../resources/wait-for-api.ts';
 import { uncordonedWhenReady, workloadsBack } from '../resources/workloads.ts';
 import { sha256Of } from '../shell/secret.ts';
 import { sh } from '../shell/sh.ts';
@@ -190,15 +190,17 @@ export const rebootSteps = (reboots: Reboots, options: RebootOptions, gates: rea
   return [
     whileDue(
       reboots,
-      drainForAWhile(
-        { drain, losesPods, isDue: () => true },
-        () =>
-          '`--drain-timeout 15m` gives the pods more time, `--disable-eviction` ignores budgets, `--force` deletes pods that no controller makes again',
+      whenApiAnswers<'linux'>(
+        drainForAWhile(
+          { drain, losesPods, isDue: () => true },
+          () =>
+            '`--drain-timeout 15m` gives the pods more time, `--disable-eviction` ignores budgets, `--force` deletes pods that no controller makes again',
+        ),
       ),
     ),
     rebooted(reboots, options),
     ...gates,
-    planned(uncordonedWhenReady),
-    planned(workloadsBack),
+    whenApiAnswers(planned(uncordonedWhenReady)),
+    whenApiAnswers(planned(workloadsBack)),
   ];
 };

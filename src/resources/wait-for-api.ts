@@ -1,7 +1,24 @@
-import type { Change } from '../engine/step.ts';
+import type { Change, Step } from '../engine/step.ts';
 import type { ClusterView } from '../facts/cluster.ts';
 
 /** The wait for a cluster that does not answer: its live settings cannot be compared, and may differ. */
 export const waitForApi = ({ reason }: Extract<ClusterView, { readonly state: 'down' }>): Change => ({
   summary: `wait for the API server to answer (${reason})`,
+});
+
+/** An API server of a busy or restarted control plane may take that long, in ms. */
+const API_BACK_MS = 5 * 60_000;
+
+/**
+ * The step of a node, which waits while the API does not answer: then nobody can tell whether the node is drained or has the version that it
+ * should have. Without the wait one look that a busy API leaves unanswered would pass for "nothing to do", and the steps that follow
+ * would change a node that was not drained.
+ */
+export const whenApiAnswers = <K extends 'linux' | 'windows'>(step: Step<K>): Step<K> => ({
+  ...step,
+  settleMs: Math.max(step.settleMs ?? 0, API_BACK_MS),
+  diff: (target) => {
+    const { cluster } = target.fleet;
+    return cluster.state === 'down' && target.host.role !== 'etcd' ? [waitForApi(cluster)] : step.diff(target);
+  },
 });

@@ -9,7 +9,7 @@ import { driverChange } from '../resources/cgroup-driver.ts';
 import { drainForAWhile, registeredNode, type Drain } from '../resources/drain.ts';
 import { CHANGING, isChanging, noted } from '../resources/runtime-note.ts';
 import { sh } from '../shell/sh.ts';
-import { waitForApi } from '../resources/wait-for-api.ts';
+import { waitForApi, whenApiAnswers } from '../resources/wait-for-api.ts';
 import { uncordonedWhenReady, workloadsBack } from '../resources/workloads.ts';
 import { runtimePackageStep, runtimeSteps } from './index.ts';
 import { moveGates, newRuntimeAnswers, pendingMove, runtimeMoved } from './move.ts';
@@ -113,9 +113,11 @@ const changeNoted: Step = {
 const drained = (drain: Drain): Step =>
   onlyWhile(
     isDrainedFor,
-    drainForAWhile(
-      { drain, losesPods: false, isDue: () => true },
-      ({ name }) => `Or drain the node yourself first: \`kubectl drain ${name}\` with the flags that you accept`,
+    whenApiAnswers<'linux'>(
+      drainForAWhile(
+        { drain, losesPods: false, isDue: () => true },
+        ({ name }) => `Or drain the node yourself first: \`kubectl drain ${name}\` with the flags that you accept`,
+      ),
     ),
   );
 

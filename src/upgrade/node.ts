@@ -9,7 +9,7 @@ import type { NodeView } from '../facts/cluster.ts';
 import type { On } from '../remote/remote.ts';
 import { drainForAWhile, registeredNode, type AnyStep, type Drain } from '../resources/drain.ts';
 import { packages } from '../resources/packages.ts';
-import { waitForApi } from '../resources/wait-for-api.ts';
+import { waitForApi, whenApiAnswers } from '../resources/wait-for-api.ts';
 import { uncordonedWhenReady, workloadsBack } from '../resources/workloads.ts';
 import { sh } from '../shell/sh.ts';
 import { script } from '../templates.ts';
@@ -208,5 +208,5 @@ export const nodeSteps = (
     uncordonedWhenReady(isOld),
     ...last,
     workloadsBack(isOld),
-  ];
+  ].map(whenApiAnswers);
 };

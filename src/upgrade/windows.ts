@@ -8,6 +8,7 @@ import { windowsPaths } from '../paths.ts';
 import type { On } from '../remote/remote.ts';
 import { registeredNode } from '../resources/drain.ts';
 import { startStopped } from '../resources/windows-service.ts';
+import { whenApiAnswers } from '../resources/wait-for-api.ts';
 import { uncordonedWhenReady, workloadsBack } from '../resources/workloads.ts';
 import { versionIn } from '../versions.ts';
 import { windowsContainerd } from '../windows/containerd.ts';
@@ -102,15 +103,16 @@ const whileBehind = (hop: Hop, steps: readonly Step<'windows'>[]): readonly Step
   }));
 
 /** Upgrades one Windows worker: kubeadm, then, on the drained node, the runtime, the kubelet and kube-proxy. */
-export const windowsNodeSteps = (hop: Hop, options: NodeOptions): readonly Step<'windows'>[] => [
-  windowsKubeadmPatches,
-  windowsKubeadmProgram(hop),
-  drainedFor(hop, options),
-  ...whileBehind(hop, windowsContainerd),
-  windowsKubeletUpgraded(hop, options),
-  windowsKubeProxyUpgraded(hop),
-  windowsNodeReady,
-  windowsPodsReady,
-  uncordonedWhenReady((node) => hasOldKubelet(node, hop.version)),
-  workloadsBack((node) => hasOldKubelet(node, hop.version)),
-];
+export const windowsNodeSteps = (hop: Hop, options: NodeOptions): readonly Step<'windows'>[] =>
+  [
+    windowsKubeadmPatches,
+    windowsKubeadmProgram(hop),
+    drainedFor(hop, options),
+    ...whileBehind(hop, windowsContainerd),
+    windowsKubeletUpgraded(hop, options),
+    windowsKubeProxyUpgraded(hop),
+    windowsNodeReady,
+    windowsPodsReady,
+    uncordonedWhenReady((node) => hasOldKubelet(node, hop.version)),
+    workloadsBack((node) => hasOldKubelet(node, hop.version)),
+  ].map(whenApiAnswers);
