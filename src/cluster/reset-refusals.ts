@@ -6,9 +6,10 @@ import { membersOf } from './members.ts';
 import { clusterRefusals, foreignHost, hostRefusal } from './change-refusals.ts';
 import { controlPlaneNodes } from './control-plane-nodes.ts';
 import { runningPrograms } from './living-there.ts';
-import { otherMachine } from './other-machine.ts';
-import { standing } from './standing.ts';
+import { certifiedAsAnother, otherMachine } from './other-machine.ts';
+import { clusterCas, clusterNameOf, standing } from './standing.ts';
 import { stillThere } from './still-there.ts';
+import { casOf, shareCa } from './trusted-cas.ts';
 
 /** The hosts that `reset` tears down, and the names that the operator typed to confirm it. */
 interface ResetRequest {
@@ -89,6 +90,21 @@ export function unnamedIn(inventory: Inventory, { cluster }: Fleet): readonly st
   );
 }
 
+/**
+ * Refuses a machine that bears the certificate of another host, unless it is surely of another cluster. While no control plane was reached, a member
+ * of this cluster is foreign like any other, and the operator who types its name means another machine.
+ */
+function mistakenForeign(inventory: Inventory, fleet: Fleet, observed: Observed): readonly Refused[] {
+  const { facts } = observed;
+  const told = clusterNameOf(facts);
+  const cas = clusterCas(fleet);
+  const isOthers =
+    (told !== undefined && told !== inventory.name) ||
+    (cas.size > 0 && facts.caFingerprint !== 'absent' && !shareCa(casOf(facts), cas));
+  const refused = isOthers ? undefined : certifiedAsAnother(inventory, fleet, observed);
+  return refused === undefined ? [] : [refused];
+}
+
 /** Refuses a machine that is a member of the cluster, and another one than the inventory means: one that it does not name would be destroyed. */
 const mistakenMember = (inventory: Inventory, fleet: Fleet, observed: Observed): readonly Refused[] => {
   const { host, facts } = observed;
@@ -124,7 +140,9 @@ export function resetRefusals(inventory: Inventory, fleet: Fleet, request: Reset
     ...(request.hosts === undefined ? leftBehind(inventory, fleet) : []),
     ...refused.flatMap(({ observed, refusal }) => {
       if (refusal !== undefined)
-        return request.confirmed.includes(observed.host.name) ? [] : [unconfirmed(fleet, observed, refusal)];
+        return request.confirmed.includes(observed.host.name)
+          ? mistakenForeign(inventory, fleet, observed)
+          : [unconfirmed(fleet, observed, refusal)];
       if (request.hosts === undefined) return mistakenMember(inventory, fleet, observed);
       return hostRefusal(inventory, fleet, observed) ?? silentMember(inventory, fleet, observed);
     }),

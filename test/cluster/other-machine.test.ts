@@ -18,6 +18,7 @@ import {
   joinedHost,
   memberOf,
   nodeOf,
+  OTHER_CA,
   w1,
   w2,
   type Seen,
@@ -157,6 +158,16 @@ describe('a joined host whose machine is that of another node', () => {
       resetRefusals(inventory, fleet, { hosts: only, confirmed: ['demo', 'w1'] }).map(({ message }) => message),
     ).toEqual([expect.stringContaining('the machine at 203.0.113.21 is not w1')]);
   });
+});
+
+test('`reset` refuses a machine that bears another host’s certificate also while no control plane is reached, though its name was typed', () => {
+  const alone = fleetIn({ state: 'absent' }, joinedHost(w1, machineOf(w2)), joinedHost(w2, machineOf(w1)));
+  const messages = (fleet: typeof alone) =>
+    resetRefusals(inventory, fleet, { hosts: ['w1'], confirmed: ['w1'] }).map(({ message }) => message);
+  expect(messages(alone)).toEqual([expect.stringContaining('its kubelet has the client certificate of node w2')]);
+  // A host of another cluster may have a name that this inventory has, too.
+  const foreign = joinedHost(w1, { ...machineOf(w2), caFingerprint: OTHER_CA });
+  expect(messages(fleetIn(live(), joinedHost(cp1, machineOf(cp1)), foreign))).toEqual([]);
 });
 
 describe('a copy of a machine', () => {
