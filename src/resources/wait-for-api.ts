@@ -10,9 +10,8 @@ export const waitForApi = ({ reason }: Extract<ClusterView, { readonly state: 'd
 const API_BACK_MS = 5 * 60_000;
 
 /**
- * The step of a node, which waits while the API does not answer: then nobody can tell whether the node is drained or has the version that it
- * should have. Without the wait one look that a busy API leaves unanswered would pass for "nothing to do", and the steps that follow
- * would change a node that was not drained.
+ * A step of a node that waits while the API does not answer: until it does, the state of the node is unknown. Without the wait, an observation
+ * that a busy API leaves unanswered would pass for "nothing to do", and the steps that follow would change a node that was not drained.
  */
 export const whenApiAnswers = <K extends 'linux' | 'windows'>(step: Step<K>): Step<K> => ({
   ...step,

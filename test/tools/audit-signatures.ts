@@ -14,7 +14,7 @@ const { status, stdout, stderr } = spawnSync('npm', ['audit', 'signatures'], {
   encoding: 'utf8',
   timeout: PATIENCE_MS,
 });
-const said = withoutAddresses(stdout === '' ? (stderr ?? '') : stdout);
+const said = withoutAddresses(stdout === '' ? stderr : stdout);
 console.log(
   status === 0
     ? `signatures of packages: ${said}`
