@@ -78,6 +78,12 @@ const at = <K extends Kind>(hop: Hop, steps: readonly Step<K>[]): readonly Step<
 const earlierThan = (hop: Hop, { hops }: UpgradeOptions): readonly Hop[] =>
   hops.slice(0, Math.max(0, hops.indexOf(hop)));
 
+/** A step that has its turn only before the member of the host is brought to the patch that the hop needs. */
+const whileOldEtcd = (hop: Hop, step: Step): Step => ({
+  ...step,
+  diff: (target) => (hasOldEtcd(target, hop) ? step.diff(target) : []),
+});
+
 /** Etcd before the control planes: to the patch that the hop needs; where kbuild built it on hosts of its own, to its new minor. */
 function etcdPhases(inventory: Inventory, hop: Hop, options: UpgradeOptions): readonly Phase[] {
   const minor = minorOf(hop.version);
@@ -114,7 +120,9 @@ function etcdPhases(inventory: Inventory, hop: Hop, options: UpgradeOptions): re
       hosts: needsMinimum && inventory.etcd.topology === 'stacked' ? controlPlanes(inventory) : [],
       conditionOf: `control-plane-${minor}`,
       steps: at(running, [
-        ...[jobEnded, manifestsBack, upgradeTakenBack(options.hops), controlPlaneServes, controlPlanesReady(hop)],
+        ...[jobEnded, manifestsBack, upgradeTakenBack(options.hops), controlPlaneServes],
+        // A host whose member stays as it is waits for no other one: the upgrade of that one may be what mends it.
+        whileOldEtcd(hop, controlPlanesReady(hop)),
         outOfBalancers((target) => hasOldEtcd(target, hop)),
         etcdMinimum(hop),
         backInBalancers((target) => hasOldEtcd(target, hop)),
