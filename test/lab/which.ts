@@ -51,11 +51,14 @@ const long = (...names: readonly string[]): readonly string[] => names.map((name
 
 const ANY = filesOf('core');
 const INSTALLS = scenario('packages', 'hosts', 'debian-13', 'binaries');
-const CONTROL_PLANES = [...scenario('stacked'), ...long('stacked', 'every-change', 'undo', 'late-init', 'ownership')];
+const CONTROL_PLANES = [
+  ...scenario('stacked'),
+  ...long('stacked', 'every-change', 'undo', 'late-init', 'ownership', 'right-machine'),
+];
 const UPGRADES = [
   ...scenario('upgrade'),
   ...long('upgrade-chain', 'upgrade-external-etcd', 'upgrade-faults', 'upgrade-interrupted', 'upgrade-kube-vip'),
-  ...long('upgrade-patch', 'upgrade-power', 'upgrade-workers', 'restart-gate', 'time-bounds'),
+  ...long('upgrade-patch', 'upgrade-power', 'upgrade-workers', 'restart-gate', 'time-bounds', 'begun'),
 ];
 const AUTHORITIES = [
   ...scenario('certificates'),
@@ -96,7 +99,7 @@ export const MUST_RUN: Readonly<Record<string, readonly string[]>> = {
   'src/backup': BACKUPS,
   'src/checks': CHECKS,
   'src/cli': [...SESSIONS, ...long('reboot')],
-  'src/cluster': [...CONTROL_PLANES, ...long('replaced', 'damaged', 'right-machine')],
+  'src/cluster': [...CONTROL_PLANES, ...long('replaced', 'damaged')],
   'src/components': [...RUNTIMES, ...INSTALLS],
   'src/configuration': [...scenario('cluster'), ...SETTINGS, ...long('inventories')],
   'src/engine': [...SESSIONS, ...scenario('locks')],
