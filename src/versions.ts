@@ -33,7 +33,11 @@ export const minorOf = (version: string): string => version.split('.').slice(0, 
 export const minorNumber = (version: string): number => Number(version.split('.')[1]);
 
 /** The version in a text like `v1.36.3` or `1.36.3-1.1`; undefined where there is none. */
-export const versionIn = (text: string | undefined): string | undefined => /\d+\.\d+\.\d+/.exec(text ?? '')?.[0];
+export const versionIn = (text: string | undefined): string | undefined =>
+  /\d{1,9}\.\d{1,9}\.\d{1,9}/.exec(text ?? '')?.[0];
+
+/** A version without `v` and without suffixes: `1.36.3` of `v1.36.3+k3s1`. */
+export const releaseOf = (version: string): string => version.replace(/^v/, '').split(/[-+]/, 1)[0]!;
 
 /** Kubernetes, "Version Skew Policy": a kubelet may be that many minors older than the API server. */
 export const KUBELET_MINORS_BEHIND = 3;

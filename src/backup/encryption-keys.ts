@@ -11,7 +11,7 @@ interface Key {
 
 /** True for the text of an EncryptionConfiguration, which holds keys. */
 export const isEncryptionConfiguration = (text: string): boolean =>
-  /^[^\S\n]*["']?kind["']?\s*:\s*["']?EncryptionConfiguration\b/m.test(text) ||
+  /^[ \t]*["']?kind["']?\s*:\s*["']?EncryptionConfiguration\b/m.test(text) ||
   /"kind"\s*:\s*"EncryptionConfiguration"/.test(text);
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

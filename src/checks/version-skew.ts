@@ -1,6 +1,6 @@
 import { apiServerVersions, apiVersionsText, isMixed, lowestApiServer } from '../cluster/api-versions.ts';
 import type { ClusterUp } from '../facts/cluster.ts';
-import { compareVersions, KUBELET_MINORS_BEHIND, minorNumber, minorOf } from '../versions.ts';
+import { compareVersions, KUBELET_MINORS_BEHIND, minorNumber, minorOf, releaseOf } from '../versions.ts';
 import type { Check, Finding } from './check.ts';
 
 /** The API servers while an upgrade is under way: nothing is wrong with that, but packages wait for it. */
@@ -27,7 +27,7 @@ export const versionSkew: Check = {
     const servers = apiServerVersions(cluster);
     const lowest = lowestApiServer(cluster);
     const nodes = cluster.nodes.flatMap(({ name, kubeletVersion }) => {
-      const kubelet = kubeletVersion.replace(/^v/, '').replace(/[-+].*$/, '');
+      const kubelet = releaseOf(kubeletVersion);
       const own = servers.get(name) ?? lowest;
       const server = own === 'unknown' ? lowest : own;
       const older = minorNumber(server) - minorNumber(kubelet);

@@ -23,5 +23,5 @@ export function fullName(image: string): string {
   const [first = '', ...rest] = image.split('/');
   const hasRegistry = rest.length > 0 && (/[.:]/.test(first) || first === 'localhost');
   const named = hasRegistry ? image : `docker.io/${rest.length === 0 ? 'library/' : ''}${image}`;
-  return /[:@][^/]*$/.test(named) ? named : `${named}:latest`;
+  return /[:@]/.test(named.slice(named.lastIndexOf('/'))) ? named : `${named}:latest`;
 }

@@ -1,3 +1,4 @@
+import { withoutEnd } from '../shell/text.ts';
 /** The first and the last line of what kbuild writes into the Corefile. All else there is kubeadm's and the operator's. */
 const BEGIN = '# Begin of dns.blocks. kbuild writes what follows: edit the inventory.';
 const END = '# End of dns.blocks.';
@@ -27,7 +28,7 @@ export function ownBlocks(blocks: Readonly<Record<string, string>>): string {
   const names = Object.keys(blocks).sort();
   if (names.length === 0) return '';
   const block = (name: string): string => {
-    const lines = blocks[name]!.replace(/\n+$/, '').split('\n');
+    const lines = withoutEnd(blocks[name]!, '\n').split('\n');
     return [`${name} {`, ...lines.map((line) => (line.trim() === '' ? '' : `    ${line.trimEnd()}`)), '}'].join('\n');
   };
   return [BEGIN, ...names.map(block), END].join('\n');
@@ -35,7 +36,7 @@ export function ownBlocks(blocks: Readonly<Record<string, string>>): string {
 
 /** The Corefile with kbuild's part behind the rest. */
 export const corefileWith = (rest: string, own: string): string =>
-  own === '' ? rest : `${rest.replace(/\n+$/, '')}\n${own}\n`;
+  own === '' ? rest : `${withoutEnd(rest, '\n')}\n${own}\n`;
 
 /** A zone as CoreDNS compares it: without the protocol of DNS, the last dot and the port 53. */
 const plainZone = (zone: string): string =>

@@ -1,4 +1,5 @@
 import { Secret } from '../shell/secret.ts';
+import { unquoted } from '../shell/text.ts';
 import type { Inventory, JsonObject } from '../model/inventory.ts';
 
 const isObject = (value: unknown): value is JsonObject =>
@@ -13,8 +14,8 @@ function texts(value: unknown): readonly string[] {
 /** A value, and the parts of it that stand alone elsewhere: texts of a JSON document, right sides of `name=value`. */
 function parts(value: string): readonly string[] {
   const sides = value.split('\n').flatMap((line) => {
-    const [, side] = /^\s*[\w.-]+\s*[=:]\s*["']?(.*?)["']?\s*$/.exec(line) ?? [];
-    return side === undefined ? [] : [side];
+    const [, side] = /^\s*[\w.-]+\s*[=:](.*)/.exec(line) ?? [];
+    return side === undefined ? [] : [unquoted(side)];
   });
   try {
     return [value, ...sides, ...texts(JSON.parse(value) as unknown)];

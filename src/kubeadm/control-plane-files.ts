@@ -7,6 +7,7 @@ import { fileChanges, fileState } from '../resources/file.ts';
 import { runs } from '../resources/runs.ts';
 import { script } from '../templates.ts';
 import { waitForApi } from '../resources/wait-for-api.ts';
+import { withoutEnd } from '../shell/text.ts';
 
 /** Components of the control plane: their key in kubeadm's configuration, their pod, and what operators call them. */
 export const COMPONENTS = [
@@ -22,7 +23,7 @@ function mountsOf({ inventory }: Unobserved, { key }: Component): readonly strin
   const settings = inventory.kubeadm.cluster[key] as
     { readonly extraVolumes?: readonly { readonly hostPath?: string }[] } | undefined;
   const volumes = (settings?.extraVolumes ?? []).flatMap(({ hostPath }) => (hostPath === undefined ? [] : [hostPath]));
-  return [...(key === 'apiServer' ? ['/etc/kubernetes/pki'] : []), ...volumes].map((path) => path.replace(/\/+$/, ''));
+  return [...(key === 'apiServer' ? ['/etc/kubernetes/pki'] : []), ...volumes].map((path) => withoutEnd(path, '/'));
 }
 
 /** The files that the inventory distributes to this host and the component reads. */

@@ -75,6 +75,8 @@ const SHAPES: readonly RegExp[] = [
   /-----BEGIN ((?:[A-Z0-9]+ )*PRIVATE KEY)-----[^"]*?(?:-----END \1-----|(?=")|$)/g,
   // A bootstrap token, maybe at the end of a sentence.
   /(?<![a-z0-9.-])[a-z0-9]{6}\.[a-z0-9]{16}(?![a-z0-9-]|\.[a-z0-9])/g,
+  // The same after a full stop, where names of hosts have words of the same lengths: of 200 tokens all but one hold a digit there.
+  /(?<=\.)[a-z0-9]{6}\.(?=[a-z]{0,15}\d)[a-z0-9]{16}(?![a-z0-9-]|\.[a-z0-9])/g,
   // A certificate key, alone in a line as kubeadm prints it.
   /^[0-9a-f]{64}$/gm,
   // Tokens of GitHub, GitLab and Slack.

@@ -32,7 +32,7 @@ const cutLines = (text: string): string =>
         .join('\n');
 
 /** kubeadm prints warnings that are not the cause of its failure. */
-const withoutWarnings = (text: string): string => cutLines(text).replaceAll(/^[^\S\n]*\[WARNING .*$/gm, '');
+const withoutWarnings = (text: string): string => cutLines(text).replaceAll(/^[ \t]*\[WARNING .*$/gm, '');
 
 /**
  * The known cause of a failure: the first signature that the texts, taken in their order, show. A cause in the last text

@@ -38,7 +38,7 @@ const same = (a: readonly string[], b: readonly string[]): boolean =>
  * program. Flags of one name keep their order: the last one wins.
  */
 function inOrder(line: string): string {
-  const [program = '', ...flags] = line.split(/\s+(?=--)/);
+  const [program = '', ...flags] = line.split(/\s(?=--)/).map((word) => word.trimEnd());
   const nameOf = (flag: string): string => flag.split('=', 1)[0]!;
   return [program, ...flags.toSorted((a, b) => (nameOf(a) < nameOf(b) ? -1 : Number(nameOf(a) > nameOf(b))))].join(' ');
 }

@@ -10,6 +10,16 @@ export function excerpt(text: string, most: number = EXCERPT): string {
   return text.length > looked.length ? `${line.slice(0, most - 1)}…` : line;
 }
 
+/** The text without what repeats at its end. Unlike `/x+$/`, it takes a time that grows with the length alone. */
+export function withoutEnd(text: string, repeated: string): string {
+  let end = text.length;
+  while (text.endsWith(repeated, end) && end > 0) end -= repeated.length;
+  return text.slice(0, end);
+}
+
+/** The text without blanks around it, and without the quotes around that. */
+export const unquoted = (text: string): string => text.trim().replace(/^["']/, '').replace(/["']$/, '');
+
 /**
  * True if the pattern matches the whole name: `*` stands for any characters, with `single` also `?` for one. Takes at most
  * pattern × name steps, whatever the pattern: a regular expression with several `.*` takes exponentially many.

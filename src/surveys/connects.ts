@@ -9,10 +9,10 @@ function how(status: string, output: string): string {
 export function readConnects(out: string): ReadonlyMap<string, string> {
   return new Map(
     out.split('\n').flatMap((line) => {
-      const [, address, port, status, output] = /^(\S+) (\d+) (\d+) ?(.*)$/.exec(line) ?? [];
+      const [, address, port, status, output] = /^(\S+) (\d+) (\d+)(?: (.*))?/.exec(line) ?? [];
       return address === undefined
         ? []
-        : [[`${address} ${port!}`, status === '0' ? 'open' : how(status!, output!)] as const];
+        : [[`${address} ${port!}`, status === '0' ? 'open' : how(status!, output ?? '')] as const];
     }),
   );
 }

@@ -25,6 +25,17 @@ export function configClasses(files: readonly string[], home: string): ClassOf {
 
 type Line = readonly [keyword: string, value: string];
 
+/** The keyword of a line, in lower case, and its value; empty where there is none. Takes a time that grows with the line's length alone. */
+function partsOf(line: string): { readonly keyword: string; readonly value: string } {
+  const text = line.trim();
+  const keyword = /^[A-Za-z]*/.exec(text)![0];
+  const value = text.slice(keyword.length);
+  // OpenSSH lets blanks, or one `=` among blanks, stand between them.
+  return /^[^\s=]/.test(value)
+    ? { keyword: '', value: '' }
+    : { keyword: keyword.toLowerCase(), value: value.replace(/^\s*=?\s*/, '') };
+}
+
 function linesOf(file: string, home: string, depth: number): readonly Line[] {
   let text: string;
   try {
@@ -33,9 +44,9 @@ function linesOf(file: string, home: string, depth: number): readonly Line[] {
     return [];
   }
   return text.split('\n').flatMap((line): readonly Line[] => {
-    const [, keyword, value] = /^\s*([A-Za-z]+)\s*[\s=]\s*(.*?)\s*$/.exec(line) ?? [];
-    if (keyword === undefined || value === undefined) return [];
-    if (keyword.toLowerCase() !== 'include') return [[keyword.toLowerCase(), value.replaceAll('"', '')]];
+    const { keyword, value } = partsOf(line);
+    if (keyword === '') return [];
+    if (keyword !== 'include') return [[keyword, value.replaceAll('"', '')]];
     if (depth >= MAX_DEPTH) return [];
     return value
       .split(/\s+/)

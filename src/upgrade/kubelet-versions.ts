@@ -2,11 +2,10 @@ import { lowestApiServer } from '../cluster/api-versions.ts';
 import { Refused } from '../errors.ts';
 import type { ClusterUp, NodeView } from '../facts/cluster.ts';
 import type { Inventory } from '../model/inventory.ts';
-import { compareVersions, KUBELET_MINORS_BEHIND, minorNumber } from '../versions.ts';
+import { compareVersions, KUBELET_MINORS_BEHIND, minorNumber, releaseOf } from '../versions.ts';
 
 /** The version of a node's running kubelet, without `v` and suffixes. */
-const kubeletVersion = ({ kubeletVersion: version }: NodeView): string =>
-  version.replace(/^v/, '').replace(/[-+].*$/, '');
+const kubeletVersion = ({ kubeletVersion: version }: NodeView): string => releaseOf(version);
 
 /** The version of the oldest running kubelet; undefined if the cluster has no node. */
 export const lowestKubelet = ({ nodes }: ClusterUp): string | undefined =>

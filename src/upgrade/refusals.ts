@@ -19,7 +19,7 @@ import type { Inventory } from '../model/inventory.ts';
 import { otherDriver } from '../resources/cgroup-driver.ts';
 import { atVersion } from '../topology/at-version.ts';
 import { linuxHosts } from '../topology/select.ts';
-import { compareVersions, minorNumber, minorOf, supportedMinors } from '../versions.ts';
+import { compareVersions, minorNumber, minorOf, releaseOf, supportedMinors } from '../versions.ts';
 import { backupRoom } from './backup-room.ts';
 import { otherBegun } from './begun.ts';
 import { etcdBefore } from './hop.ts';
@@ -143,7 +143,7 @@ function pinned(inventory: Inventory, hops: readonly string[]): readonly Refused
   const etcd = (kubeadm.cluster['etcd'] ?? {}) as { readonly local?: { readonly imageTag?: string } };
   const tag = etcd.local?.imageTag;
   const minimum = hops.map((version) => etcdBefore({ version })).find((one) => one !== undefined);
-  const isOld = tag !== undefined && minimum !== undefined && compareVersions(tag.replace(/-.*$/, ''), minimum) < 0;
+  const isOld = tag !== undefined && minimum !== undefined && compareVersions(releaseOf(tag), minimum) < 0;
   return [
     ...[...misfits].map((message) => new Refused(inventory.name, message, 'change runtime.version in the inventory')),
     ...(isOld

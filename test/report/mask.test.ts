@@ -117,6 +117,7 @@ test.each([
   ['a login of curl', 'curl -fsS -u robot:hunter2 https://x', 'curl -fsS -u robot:(secret) https://x'],
   ['a login of curl in quotes', "curl --user 'a:b c' https://x", "curl --user 'a:(secret) c' https://x"],
   ['a bootstrap token at the end of a sentence', 'used abcdef.0123456789abcdef.', 'used (secret).'],
+  ['a bootstrap token after a full stop', 'cp1.abcdef.0123456789abcdef used', 'cp1.(secret) used'],
   ['a bootstrap token in a path', 'GET /x/abcdef.0123456789abcdef', 'GET /x/(secret)'],
   ['a key of age', `AGE-SECRET-KEY-1${'QPZRY9X8GF'.repeat(5)}`, '(secret)'],
   ['a post-quantum key of age', `age-secret-key-pq-1${'qpzry9x8gf'.repeat(5)}`, '(secret)'],

@@ -1,4 +1,5 @@
 import { Secret } from '../../shell/secret.ts';
+import { withoutEnd } from '../../shell/text.ts';
 import type { Context } from '../context.ts';
 
 type Env = Context['env'];
@@ -46,7 +47,7 @@ export function spanTarget(env: Env): SpanTarget | undefined {
   const all = setting(env, 'OTEL_EXPORTER_OTLP_ENDPOINT');
   const url =
     setting(env, 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT') ??
-    (all === undefined ? undefined : `${all.replace(/\/+$/, '')}/v1/traces`);
+    (all === undefined ? undefined : `${withoutEnd(all, '/')}/v1/traces`);
   if (url === undefined) return undefined;
   return { url, headers: spanHeaders(env), service: setting(env, 'OTEL_SERVICE_NAME') ?? 'kbuild' };
 }

@@ -30,9 +30,9 @@ export function onHost<T>(pick: (family: Family) => Probe<T> | undefined, unknow
   const title = [...probes.values()].map(({ command }) => command.title).join(' or ');
   return probe({ shell: 'sh', script, title }, (out, asked) => {
     if (out.trim() === '') return unknown;
-    const [, family = '', answer = ''] = /^(.*)\n?([\s\S]*)$/.exec(out) ?? [];
+    const [family = '', ...answer] = out.split('\n');
     const picked = probes.get(family);
     if (picked === undefined) throw unexpected(family);
-    return picked.parse(answer, asked);
+    return picked.parse(answer.join('\n'), asked);
   });
 }

@@ -24,7 +24,7 @@ function lockedNames(out: string): ReadonlySet<string> {
     .split(/\n\s*\n/);
   return new Set(
     blocks.flatMap((block) => {
-      const settings = new Map([...block.matchAll(/^(\w+): *(.*)$/gm)].map(([, key, value]) => [key!, value!.trim()]));
+      const settings = new Map([...block.matchAll(/^(\w+):(.*)$/gm)].map(([, key, value]) => [key!, value!.trim()]));
       const isWhole = settings.get('type') === 'package' && [...settings.keys()].every((key) => WHOLE.has(key));
       const name = settings.get('solvable_name');
       return isWhole && name !== undefined ? [name] : [];

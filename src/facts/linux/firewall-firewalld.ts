@@ -21,12 +21,24 @@ interface Section {
 
 const sections = (text: string): readonly Section[] =>
   text.split(/^(?=\S)/m).flatMap((block) => {
-    const [, name, state = ''] = /^(\S+)(?: \((.*)\))?\s*$/m.exec(block) ?? [];
+    const [, name, state = ''] = /^(\S+)(?: \((.*)\))?\s*$/.exec(block.split('\n', 1)[0]!) ?? [];
     return name === undefined ? [] : [{ name, active: /active/.test(state), text: block }];
   });
 
-const field = ({ text }: Section, name: string): readonly string[] =>
-  (new RegExp(`^[^\\S\\n]+${name}: *(.*)$`, 'm').exec(text)?.[1] ?? '').split(/\s+/).filter((word) => word !== '');
+/** The lines of a section below its first one, without what stands around them. */
+const linesOf = ({ text }: Section): readonly string[] =>
+  text
+    .split('\n')
+    .filter((line) => /^\s/.test(line))
+    .map((line) => line.trim());
+
+function field(section: Section, name: string): readonly string[] {
+  const line = linesOf(section).find((one) => one.startsWith(`${name}:`)) ?? '';
+  return line
+    .slice(name.length + 1)
+    .split(/\s+/)
+    .filter((word) => word !== '');
+}
 
 /** `rule family="ipv4" source address="10.0.0.21" port port="6443" protocol="tcp" accept`, and those without a port. */
 function richRule(line: string, common: Pick<Allowed, 'hook' | 'ours'>): Allowed | undefined {
@@ -41,9 +53,9 @@ function richRule(line: string, common: Pick<Allowed, 'hook' | 'ours'>): Allowed
 }
 
 function richRules(section: Section, common: Pick<Allowed, 'hook' | 'ours'>) {
-  const accepting = [...section.text.matchAll(/^[^\S\n]+(rule .*accept)[^\S\n]*$/gm)]
-    .map(([, line]) => line!)
-    .filter((line) => !line.includes('family="ipv6"'));
+  const accepting = linesOf(section).filter(
+    (line) => line.startsWith('rule ') && line.endsWith('accept') && !line.includes('family="ipv6"'),
+  );
   const read = accepting.map((line) => richRule(line, common));
   return { allowed: read.filter((one) => one !== undefined), obscure: read.includes(undefined) };
 }

@@ -7,15 +7,15 @@ const VRRP = /\/vrrp$/;
 
 /** `6443/tcp                   ALLOW       10.0.0.0/24                # kbuild` of `ufw status`. Rules of IPv6 are left out. */
 function rule(line: string): readonly Allowed[] | 'obscure' {
-  const [, to, action, from, comment] =
-    /^(\S.*?)\s{2,}(ALLOW|LIMIT|DENY|REJECT)(?: IN)?\s{2,}(\S.*?)\s*(?:#\s*(.*))?$/.exec(line) ?? [];
-  if (to === undefined || action === 'DENY' || action === 'REJECT') return [];
-  if (to.includes('(v6)') || from!.includes('(v6)') || / FWD$/.test(to)) return [];
-  const isVrrp = VRRP.test(to) || VRRP.test(from!);
-  const sender = from!.replace(VRRP, '');
+  const [rule = '', ...comment] = line.split('#');
+  const [to = '', action = '', from = ''] = rule.trimEnd().split(/\s{2,}/);
+  if (to === '' || from === '' || !/^(?:ALLOW|LIMIT)(?: IN)?$/.test(action)) return [];
+  if (to.includes('(v6)') || from.includes('(v6)') || to.endsWith(' FWD')) return [];
+  const isVrrp = VRRP.test(to) || VRRP.test(from);
+  const sender = from.replace(VRRP, '');
   const source = sender === 'Anywhere' ? 'any' : sender;
   if (!/^(?:any|[\d./]+)$/.test(source)) return 'obscure';
-  const common = { hook: 'input', from: source, to: 'any', ours: comment?.trim() === OUR_NAME } as const;
+  const common = { hook: 'input', from: source, to: 'any', ours: comment.join('#').trim() === OUR_NAME } as const;
   if (to.replace(VRRP, '') === 'Anywhere') return [{ ...common, protocol: isVrrp ? 'vrrp' : 'any', ports: ALL_PORTS }];
   const [, ports, protocol] = /^([\d:,]+)(?:\/(tcp|udp))?$/.exec(to) ?? [];
   if (ports === undefined) return 'obscure';

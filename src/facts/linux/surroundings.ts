@@ -3,6 +3,7 @@ import { CONTAINER_RUNTIMES } from '../../components/runtimes/index.ts';
 import { sh } from '../../shell/sh.ts';
 import { script } from '../../templates.ts';
 import { lines, probe, wordOf } from '../../shell/probe.ts';
+import { unquoted } from '../../shell/text.ts';
 
 /** The required programs that the host does not have. */
 export const missingTools = probe(
@@ -36,8 +37,8 @@ export const proxyVariables = probe(
   (out): ReadonlyMap<string, string> =>
     new Map(
       lines(out).flatMap((line) => {
-        const [, name, value] = /^\s*(?:export +)?(\w+)=["']?(.*?)["']?\s*$/.exec(line) ?? [];
-        return name === undefined ? [] : [[name.toLowerCase(), value!] as const];
+        const [, name, value] = /^\s*(?:export +)?(\w+)=(.*)/.exec(line) ?? [];
+        return name === undefined ? [] : [[name.toLowerCase(), unquoted(value!)] as const];
       }),
     ),
 );
