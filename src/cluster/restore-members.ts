@@ -1,5 +1,6 @@
 import { Refused } from '../errors.ts';
 import type { MemberView } from '../facts/cluster.ts';
+import { objectOf, textIn, textsIn } from '../facts/decode.ts';
 import { etcdAloneCommand, parseEtcd } from '../facts/etcd-view.ts';
 import { linuxFacts, type Fleet } from '../facts/fleet.ts';
 import type { Inventory, LinuxHost } from '../model/inventory.ts';
@@ -29,11 +30,8 @@ type Known = Pick<MemberView, 'name' | 'peerUrl' | 'healthy'>;
 export function membersInData(text: string): readonly Known[] {
   return text.split('\n').flatMap((line) => {
     try {
-      const { name = '', peerURLs = [] } = JSON.parse(line) as {
-        readonly name?: string;
-        readonly peerURLs?: readonly string[];
-      };
-      return [{ name, peerUrl: peerURLs[0] ?? '', healthy: false }];
+      const { name, peerURLs } = objectOf(JSON.parse(line));
+      return [{ name: textIn(name, ''), peerUrl: textsIn(peerURLs)[0] ?? '', healthy: false }];
     } catch {
       return [];
     }

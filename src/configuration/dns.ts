@@ -1,6 +1,6 @@
 import type { ClusterUp } from '../facts/cluster.ts';
 import { objectKey } from '../facts/cluster.ts';
-import type { Dns } from '../model/dns.ts';
+import { objectsOf, ofCluster, textsOf, within } from '../facts/decode.ts';
 import type { Inventory, JsonObject } from '../model/inventory.ts';
 import { quantityOf } from '../topology/quantity.ts';
 import { toYaml } from './secret-yaml.ts';
@@ -45,14 +45,18 @@ export function dnsPatch(inventory: Inventory): Readonly<Record<string, string>>
   return { [DNS_PATCH]: toYaml([{ spec }]) };
 }
 
-interface LiveDeployment {
-  readonly spec?: {
-    readonly replicas?: number;
-    readonly template?: {
-      readonly spec?: {
-        readonly containers?: readonly { readonly name: string; readonly resources?: Dns['resources'] }[];
-      };
-    };
+/** What the live Deployment has of them. Throws on another form. */
+function liveSettings(live: JsonObject) {
+  const spec = within(live, 'spec');
+  const containers = objectsOf(within(spec, 'template', 'spec')['containers']);
+  const resources = within(
+    containers.find(({ name }) => name === CONTAINER),
+    'resources',
+  );
+  return {
+    replicas: spec['replicas'],
+    requests: textsOf(resources['requests']),
+    limits: textsOf(resources['limits']),
   };
 }
 
@@ -66,17 +70,15 @@ const differs = (desired: string, live: string | undefined): boolean =>
  */
 export function dnsDifferences({ dns: { replicas, resources } }: Inventory, cluster: ClusterUp): readonly string[] {
   if (replicas === undefined && resources === undefined) return [];
-  const live = cluster.objects.get(objectKey(COREDNS)) as LiveDeployment | undefined;
+  const live = cluster.objects.get(objectKey(COREDNS));
   if (live === undefined) return [];
-  const found = live.spec?.template?.spec?.containers?.find(({ name }) => name === CONTAINER)?.resources;
+  const found = ofCluster(cluster, 'the Deployment coredns', () => liveSettings(live));
   return [
-    ...(replicas === undefined || live.spec?.replicas === replicas
-      ? []
-      : [`replicas ${String(live.spec?.replicas ?? 'unset')}`]),
+    ...(replicas === undefined || found.replicas === replicas ? [] : [`replicas ${String(found.replicas ?? 'unset')}`]),
     ...(['requests', 'limits'] as const).flatMap((kind) =>
       (['cpu', 'memory'] as const).flatMap((name) => {
         const desired = resources?.[kind]?.[name];
-        const is = found?.[kind]?.[name];
+        const is = found[kind][name];
         return desired === undefined || !differs(desired, is) ? [] : [`${kind}.${name} ${is ?? 'unset'}`];
       }),
     ),

@@ -1,4 +1,5 @@
 import { NODE_ANNOTATION } from '../facts/ownership.ts';
+import { objectOf, textsIn } from '../facts/decode.ts';
 import type { NodeView } from '../facts/cluster.ts';
 import type { Host, Taint } from '../model/inventory.ts';
 import { WINDOWS_TAINT } from './windows-kubeadm.ts';
@@ -26,14 +27,11 @@ export const taintText = ({ key, value, effect }: Taint): string =>
 export const wantedTaints = ({ os, role, taints }: Host): readonly Taint[] =>
   taints ?? (role === 'control-plane' ? [CONTROL_PLANE_TAINT] : os === 'windows' ? [WINDOWS_TAINT] : []);
 
-const strings = (value: unknown): readonly string[] =>
-  Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
-
 /** The parsed annotation. If it is corrupt, kbuild removes no label and no taint. */
 export function appliedOf(node: NodeView | undefined): Applied {
   try {
-    const { labels, taints } = JSON.parse(node?.annotations[NODE_ANNOTATION] ?? '{}') as Partial<Applied>;
-    return { labels: strings(labels), taints: strings(taints) };
+    const { labels, taints } = objectOf(JSON.parse(node?.annotations[NODE_ANNOTATION] ?? '{}'));
+    return { labels: textsIn(labels), taints: textsIn(taints) };
   } catch {
     return { labels: [], taints: [] };
   }

@@ -64,7 +64,7 @@ const BEGINS: ReadonlySet<string> = new Set(['', 'ContainerCreating', 'PodInitia
 /** Why the first container waits that waits for anything but its start. */
 const troubleOf = ({ initContainerStatuses = [], containerStatuses = [] }: RawPod['status']): string =>
   [...initContainerStatuses, ...containerStatuses]
-    .map(({ state }) => ({ reason: state?.waiting?.reason ?? '', message: state?.waiting?.message ?? '' }))
+    .map(({ state }) => ({ reason: textIn(state?.waiting?.reason, ''), message: textIn(state?.waiting?.message, '') }))
     .filter(({ reason }) => !BEGINS.has(reason))
     .map(({ reason, message }) => (message === '' ? reason : `${reason}: ${message}`))[0] ?? '';
 
@@ -79,10 +79,14 @@ const BAD_WHEN_TRUE: ReadonlySet<string> = new Set([
 /** The bad or unknown conditions of a node. Conditions of others (a node problem detector) have meanings that kbuild does not know. */
 const badConditions = (conditions: readonly Condition[]): readonly NodeCondition[] =>
   conditions
+    .map(({ type, status, reason, message }) => ({
+      ...{ type: textIn(type), status: textIn(status) },
+      ...{ reason: textIn(reason, ''), message: textIn(message, '') },
+    }))
     .filter(
       ({ type, status }) => (type === 'Ready' && status !== 'True') || (BAD_WHEN_TRUE.has(type) && status !== 'False'),
     )
-    .map(({ type, status, reason = '', message = '' }) => ({
+    .map(({ type, status, reason, message }) => ({
       type,
       status,
       reason: [reason, message].filter((text) => text !== '').join(': '),
@@ -112,8 +116,11 @@ export const parseNodes = (out: string): readonly NodeView[] =>
           : `${textIn(ready?.reason, 'its kubelet has not reported yet')}${ready?.message === undefined ? '' : `: ${textIn(ready.message)}`}`,
       conditions: badConditions(status.conditions ?? []),
       unschedulable: spec.unschedulable === true,
-      cordonedAt: (spec.taints ?? []).find(({ key }) => key === 'node.kubernetes.io/unschedulable')?.timeAdded ?? '',
-      kubeletVersion: textIn(status.nodeInfo.kubeletVersion).replace(/^v/, ''),
+      cordonedAt: textIn(
+        (spec.taints ?? []).find(({ key }) => key === 'node.kubernetes.io/unschedulable')?.timeAdded,
+        '',
+      ),
+      kubeletVersion: excerpt(textIn(status.nodeInfo.kubeletVersion)).replace(/^v/, ''),
       os: excerpt(textIn(status.nodeInfo.osImage)),
       runtime: excerpt(textIn(status.nodeInfo.containerRuntimeVersion)),
       internalAddress: textIn(status.addresses?.find(({ type }) => type === 'InternalIP')?.address, ''),

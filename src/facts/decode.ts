@@ -1,4 +1,7 @@
+import { parse as parseYaml } from 'yaml';
+import { FactError, KbuildError } from '../errors.ts';
 import type { JsonObject } from '../model/inventory.ts';
+import { excerpt } from '../shell/text.ts';
 
 const kindOf = (value: unknown): string =>
   value === null ? 'null' : Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'an object' : typeof value;
@@ -29,6 +32,51 @@ export function textsOf(value: unknown): Readonly<Record<string, string>> {
   const texts = objectOf(value ?? {});
   for (const text of Object.values(texts)) textIn(text);
   return texts as Readonly<Record<string, string>>;
+}
+
+/** A value that is a list of texts; none where it is missing. Throws on any other. */
+export function textsIn(value: unknown): readonly string[] {
+  if (value === undefined || value === null) return [];
+  if (!Array.isArray(value)) throw new Error(`unexpected output: ${kindOf(value)} where a list was expected`);
+  return value.map((text) => textIn(text));
+}
+
+/** An object's field that is an object; empty where it or the object is missing. Throws on any other. */
+export const within = (value: unknown, ...keys: readonly string[]): JsonObject =>
+  keys.reduce<JsonObject>((found, key) => objectOf(found[key] ?? {}), objectOf(value ?? {}));
+
+/** A kubeconfig, and its clusters with their own fields. */
+export interface KubeconfigSeen {
+  readonly whole: JsonObject;
+  readonly clusters: readonly { readonly entry: JsonObject; readonly cluster: JsonObject }[];
+}
+
+/** The text of a kubeconfig. Throws on another. */
+export function kubeconfigOf(text: string): KubeconfigSeen {
+  const whole = objectOf(parseYaml(text) ?? {});
+  return {
+    whole,
+    clusters: objectsOf(whole['clusters']).map((entry) => ({ entry, cluster: within(entry, 'cluster') })),
+  };
+}
+
+/** The same kubeconfig with these fields in each of its clusters. */
+export const withInClusters = ({ whole, clusters }: KubeconfigSeen, fields: JsonObject): JsonObject => ({
+  ...whole,
+  clusters: clusters.map(({ entry, cluster }) => ({ ...entry, cluster: { ...cluster, ...fields } })),
+});
+
+/**
+ * What `read` makes of an object of the cluster that was observed before, by the functions above.
+ * @throws FactError of the control plane that sent it, if it has another form: it is neither the one nor the other
+ */
+export function ofCluster<T>({ via }: { readonly via: string }, what: string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof KbuildError) throw error;
+    throw new FactError(via, what, excerpt(error instanceof Error ? error.message : String(error)));
+  }
 }
 
 /** The items of a list as the API sends it. Throws on any other text. */

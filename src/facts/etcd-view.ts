@@ -58,7 +58,7 @@ const hex = (id: string | number): string => BigInt(id).toString(16);
 
 interface RawHealth {
   readonly endpoint: string;
-  readonly health: boolean;
+  readonly health: unknown;
   readonly error?: string;
 }
 
@@ -67,7 +67,7 @@ interface RawHealth {
  * (etcdctl/ctlv3/command/ep_command.go); under NOSPACE, of which `alarms` tells, members serve reads and hold their quorum.
  */
 const isWell = ({ health, error = '' }: RawHealth): boolean =>
-  health || /^Active Alarm\(s\):( NOSPACE)+\s*$/.test(error);
+  health === true || /^Active Alarm\(s\):( NOSPACE)+\s*$/.test(error);
 
 /** etcd's AlarmType by number or name. One that kbuild does not know must not pass for NOSPACE, which kbuild disarms. */
 const alarmName = (alarm: number | string | undefined): string =>

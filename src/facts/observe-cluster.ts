@@ -15,6 +15,7 @@ import type { LinuxFacts } from './linux.ts';
 import { observeEtcd } from './observe-etcd.ts';
 import type { Ask, ObserveTools } from './observe-linux.ts';
 import { RECORD, SETTINGS } from './ownership.ts';
+import { settingsNote } from './settings-note.ts';
 import { lines } from '../shell/probe.ts';
 import { excerpt } from '../shell/text.ts';
 import { objectOf } from './decode.ts';
@@ -24,15 +25,6 @@ import { factsFrom, MOST_OF_CLUSTER } from './facts-from.ts';
 export const clusterFacts: readonly (keyof LinuxFacts)[] = ['kubernetesTraces'];
 
 const yamlOf = (text: string | undefined): JsonObject => (text === undefined ? {} : objectOf(parseYaml(text) ?? {}));
-
-/** A note that cannot be parsed counts as missing: the facts decide. */
-function parseNote(text: string | undefined): JsonObject | undefined {
-  try {
-    return text === undefined ? undefined : objectOf(JSON.parse(text));
-  } catch {
-    return undefined;
-  }
-}
 
 /** The view of an etcd that kbuild built. @throws FactError if no member answers */
 function answered(host: LinuxHost, etcd: EtcdState): EtcdView {
@@ -54,7 +46,7 @@ function notedIn(configMaps: ClusterFacts['configMaps']) {
     corefile: configMaps.get('coredns')?.['Corefile'] ?? '',
     kubeletConfiguration: yamlOf(configMaps.get('kubelet-config')?.['kubelet']),
     owned: lines(configMaps.get(RECORD.name)?.[RECORD.key] ?? ''),
-    settings: parseNote(configMaps.get(SETTINGS.name)?.[SETTINGS.key]),
+    settings: settingsNote(configMaps.get(SETTINGS.name)?.[SETTINGS.key]),
     unfinished: lines(configMaps.get(SETTINGS.name)?.[SETTINGS.unfinished] ?? ''),
   } satisfies Partial<ClusterUp>;
 }

@@ -6,6 +6,7 @@ import { kubectl } from '../configuration/kubectl.ts';
 import type { Step } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
 import { objectKey } from '../facts/cluster.ts';
+import { objectsOf, ofCluster, within } from '../facts/decode.ts';
 import { FIELD_MANAGER } from '../facts/ownership.ts';
 import type { Inventory, JsonObject } from '../model/inventory.ts';
 import { textDiff } from '../resources/text-diff.ts';
@@ -26,13 +27,11 @@ const TRIAL_SECONDS = 300;
  * neither the labels of CoreDNS nor its priority, and asks for no resources. undefined if there is no Deployment as kubeadm makes it.
  */
 function trialPod(deployment: JsonObject | undefined, corefile: string): JsonObject | undefined {
-  const { template } = (deployment?.['spec'] ?? {}) as { readonly template?: { readonly spec?: JsonObject } };
-  const spec = template?.spec;
-  const containers = spec?.['containers'] as readonly JsonObject[] | undefined;
-  const volumes = spec?.['volumes'] as readonly JsonObject[] | undefined;
-  const isConfig = ({ configMap }: JsonObject): boolean =>
-    (configMap as { readonly name?: unknown } | undefined)?.name === 'coredns';
-  if (spec === undefined || containers === undefined || volumes?.some(isConfig) !== true) return undefined;
+  const spec = within(deployment, 'spec', 'template', 'spec');
+  const containers = objectsOf(spec['containers']);
+  const volumes = objectsOf(spec['volumes']);
+  const isConfig = ({ configMap }: JsonObject): boolean => within(configMap)['name'] === 'coredns';
+  if (containers.length === 0 || !volumes.some(isConfig)) return undefined;
   const field = { fieldPath: `metadata.annotations['${COREFILE_ANNOTATION}']` };
   const without = (object: JsonObject, ...keys: readonly string[]): JsonObject =>
     Object.fromEntries(Object.entries(object).filter(([key]) => !keys.includes(key)));
@@ -104,7 +103,8 @@ export const dnsBlocks: Step<'cluster'> = {
     const taken = takenZones(parts.rest, blocks);
     if (taken.length > 0) throw takenBlocks(inventory, taken);
     const corefile = corefileWith(parts.rest, own);
-    const trial = own === '' ? undefined : trialPod(facts.objects.get(objectKey(COREDNS)), corefile);
+    const live = facts.objects.get(objectKey(COREDNS));
+    const trial = own === '' ? undefined : ofCluster(facts, 'the Deployment coredns', () => trialPod(live, corefile));
     if (own !== '' && trial === undefined) throw untried(inventory);
     const found = parts.own === '' ? 'found none' : 'found others';
     return [

@@ -78,11 +78,11 @@ export function line(event: TimedEvent): string | undefined {
 
 /** One line an event, with the time of day: for pipelines and for terminals that cannot redraw. */
 export function lineReporter(write: (text: string) => void, shown: Detail = 'usual'): Reporter {
-  const silent: string[] = [];
+  const silent = new Set<string>();
   return {
     report: (event) => {
-      if (event.kind === 'unreachable') silent.push(event.host);
-      const missing = event.kind === 'observed' && silent.length > 0 ? `; no answer from ${hostList(silent)}` : '';
+      if (event.kind === 'unreachable') silent.add(event.host);
+      const missing = event.kind === 'observed' && silent.size > 0 ? `; no answer from ${hostList([...silent])}` : '';
       const shownLine = line(event) ?? (shown === 'all' ? detail(event) : undefined);
       const text = shownLine === undefined ? undefined : shownLine + missing;
       if (text !== undefined) write(`${event.time.slice(11, 19)} ${text}\n`);

@@ -1,19 +1,20 @@
 import { INSTALLATION } from '../../components/network-plugins/calico.ts';
 import type { InventoryWith } from '../../components/network-plugins/network-plugin.ts';
 import { Refused } from '../../errors.ts';
+import { objectsOf, ofCluster, textIn, within } from '../../facts/decode.ts';
 import type { Fleet } from '../../facts/fleet.ts';
+import type { JsonObject } from '../../model/inventory.ts';
 
 /**
  * The fields of the operator's Installation that decide how hosts reach each other's pods. Its defaults are IPIP and
- * BGP.
+ * BGP. Throws on another form.
  */
-interface LiveInstallation {
-  readonly spec?: {
-    readonly calicoNetwork?: {
-      readonly bgp?: string;
-      readonly linuxDataplane?: string;
-      readonly ipPools?: readonly { readonly encapsulation?: string }[];
-    };
+function networkOf(installation: JsonObject) {
+  const network = within(installation, 'spec', 'calicoNetwork');
+  return {
+    bgp: textIn(network['bgp'], 'Enabled'),
+    linuxDataplane: textIn(network['linuxDataplane'], 'Iptables'),
+    encapsulations: objectsOf(network['ipPools']).map(({ encapsulation }) => textIn(encapsulation, 'IPIP')),
   };
 }
 
@@ -23,12 +24,13 @@ interface LiveInstallation {
  */
 export function calicoRefusals({ name }: InventoryWith<'calico'>, { cluster }: Fleet): readonly Refused[] {
   if (cluster.state !== 'up') return [];
-  const live = cluster.objects.get(INSTALLATION) as LiveInstallation | undefined;
+  const live = cluster.objects.get(INSTALLATION);
   if (live === undefined) return [];
-  const { bgp = 'Enabled', linuxDataplane = 'Iptables', ipPools = [] } = live.spec?.calicoNetwork ?? {};
-  const tunnels = [...new Set(ipPools.map(({ encapsulation = 'IPIP' }) => encapsulation))];
+  const { bgp, linuxDataplane, encapsulations } = ofCluster(cluster, 'the Installation of Calico', () =>
+    networkOf(live),
+  );
   const found = [
-    ...tunnels
+    ...[...new Set(encapsulations)]
       .filter((encapsulation) => encapsulation !== 'VXLAN')
       .map((encapsulation) => `encapsulation ${encapsulation}`),
     ...(bgp === 'Disabled' ? [] : [`bgp ${bgp}`]),

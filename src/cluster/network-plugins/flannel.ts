@@ -1,24 +1,20 @@
 import type { InventoryWith } from '../../components/network-plugins/network-plugin.ts';
 import { Refused } from '../../errors.ts';
+import type { ClusterUp } from '../../facts/cluster.ts';
+import { ofCluster, textIn, within } from '../../facts/decode.ts';
 import type { Fleet } from '../../facts/fleet.ts';
-import type { JsonObject } from '../../model/inventory.ts';
+import { numberOf } from '../../shell/probe.ts';
 
 const NET_CONF = 'v1/ConfigMap/kube-flannel/kube-flannel-cfg';
 
-/**
- * The backend of the live flannel, e.g. `vxlan VNI 1, port 8472`; undefined if there is no flannel or its ConfigMap
- * cannot be parsed.
- */
-function liveBackend(objects: ReadonlyMap<string, JsonObject>): string | undefined {
-  const data = objects.get(NET_CONF)?.['data'] as JsonObject | undefined;
-  try {
-    const { Backend } = JSON.parse(String(data?.['net-conf.json'])) as {
-      readonly Backend: { readonly Type: string; readonly VNI?: number; readonly Port?: number };
-    };
-    return backendText(Backend.Type, Backend.VNI ?? 1, Backend.Port ?? 8472);
-  } catch {
-    return undefined;
-  }
+/** The backend of the live flannel, e.g. `vxlan VNI 1, port 8472`; undefined if there is no flannel. @throws FactError if its ConfigMap has another form */
+function liveBackend(cluster: ClusterUp): string | undefined {
+  const live = cluster.objects.get(NET_CONF);
+  if (live === undefined) return undefined;
+  return ofCluster(cluster, "flannel's net-conf.json", () => {
+    const { Type, VNI = 1, Port = 8472 } = within(JSON.parse(textIn(within(live, 'data')['net-conf.json'])), 'Backend');
+    return backendText(textIn(Type), numberOf(String(VNI)), numberOf(String(Port)));
+  });
 }
 
 const backendText = (type: string, vni: number, port: number): string =>
@@ -51,7 +47,7 @@ export function flannelRefusals(inventory: InventoryWith<'flannel'>, { cluster }
   if (network.windows === undefined || cluster.state !== 'up') return [];
   const { backend, port, vni } = network.flannel;
   const desired = backendText(backend, vni, port);
-  const live = liveBackend(cluster.objects);
+  const live = liveBackend(cluster);
   const form = formRefusals(inventory, cluster.owned);
   if (live === undefined || live === desired) return form;
   const settings = backend === 'vxlan' ? `{ port: ${String(port)}, vni: ${String(vni)} }` : `{ backend: ${backend} }`;

@@ -1,8 +1,9 @@
-import { parse, stringify } from 'yaml';
+import { stringify } from 'yaml';
 import { acting } from '../../cluster/acting.ts';
 import { kubectl } from '../../configuration/kubectl.ts';
 import type { Change, Step, Target } from '../../engine/step.ts';
 import { objectKey, type ClusterUp } from '../../facts/cluster.ts';
+import { kubeconfigOf, ofCluster, textIn, textsOf, withInClusters, within } from '../../facts/decode.ts';
 import { authorityCertificate, type AuthorityCertificate } from '../../facts/linux/authorities.ts';
 import type { JsonObject } from '../../model/inventory.ts';
 import type { On } from '../../remote/remote.ts';
@@ -18,27 +19,23 @@ export const CLUSTER_INFO = {
   metadata: { name: 'cluster-info', namespace: 'kube-public' },
 } as const;
 
-interface Kubeconfig {
-  readonly clusters?: readonly {
-    readonly name: string;
-    readonly cluster: { readonly 'certificate-authority-data'?: string };
-  }[];
+const kubeconfigIn = (clusterInfo: JsonObject): string | undefined => textsOf(clusterInfo['data'])['kubeconfig'];
+
+/** The CAs that joining hosts are told; undefined if the cluster tells them none. @throws FactError if cluster-info has another form */
+export function announcedCas(cluster: ClusterUp): readonly AuthorityCertificate[] | undefined {
+  const live = cluster.objects.get(objectKey(CLUSTER_INFO));
+  if (live === undefined) return undefined;
+  return ofCluster(cluster, 'ConfigMap cluster-info', () => {
+    const text = kubeconfigIn(live);
+    if (text === undefined) return undefined;
+    const data = textIn(kubeconfigOf(text).clusters[0]?.cluster['certificate-authority-data'], '');
+    return certificatesIn(Buffer.from(data, 'base64').toString('utf8')).map(authorityCertificate);
+  });
 }
 
-const kubeconfigIn = (object: JsonObject | undefined): string | undefined =>
-  (object?.['data'] as { readonly kubeconfig?: string } | undefined)?.kubeconfig;
-
-/** The CAs that joining hosts are told; undefined if the cluster tells them none. */
-export function announcedCas({ objects }: ClusterUp): readonly AuthorityCertificate[] | undefined {
-  const text = kubeconfigIn(objects.get(objectKey(CLUSTER_INFO)));
-  if (text === undefined) return undefined;
-  const data = (parse(text) as Kubeconfig | null)?.clusters?.[0]?.cluster['certificate-authority-data'] ?? '';
-  return certificatesIn(Buffer.from(data, 'base64').toString('utf8')).map(authorityCertificate);
-}
-
-/** The CAs that pods get. */
-export const podsCas = ({ rootCas }: ClusterUp): readonly AuthorityCertificate[] =>
-  certificatesIn(rootCas).map(authorityCertificate);
+/** The CAs that pods get. @throws FactError if one of them is no certificate */
+export const podsCas = (cluster: ClusterUp): readonly AuthorityCertificate[] =>
+  ofCluster(cluster, 'ConfigMap kube-root-ca.crt', () => certificatesIn(cluster.rootCas).map(authorityCertificate));
 
 /** True if both are the same certificates, in any order. */
 const sameSet = (some: readonly AuthorityCertificate[], others: readonly AuthorityCertificate[]): boolean =>
@@ -46,13 +43,8 @@ const sameSet = (some: readonly AuthorityCertificate[], others: readonly Authori
 
 /** The same kubeconfig with these certificates in it. */
 function withCas(text: string, bundle: readonly AuthorityCertificate[]): string {
-  const config = parse(text) as Kubeconfig;
   const data = Buffer.from(bundle.map(({ pem }) => pem).join('')).toString('base64');
-  const clusters = (config.clusters ?? []).map((one) => ({
-    ...one,
-    cluster: { ...one.cluster, 'certificate-authority-data': data },
-  }));
-  return stringify({ ...config, clusters });
+  return stringify(withInClusters(kubeconfigOf(text), { 'certificate-authority-data': data }));
 }
 
 async function announce(
@@ -62,7 +54,7 @@ async function announce(
   on: On,
 ): Promise<void> {
   const control = acting(fleet);
-  const { resourceVersion } = live['metadata'] as { readonly resourceVersion?: string };
+  const { resourceVersion } = within(live, 'metadata');
   // If something has changed the object meanwhile, the API refuses the patch.
   const patch = {
     metadata: { resourceVersion },

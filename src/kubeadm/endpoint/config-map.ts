@@ -1,8 +1,9 @@
-import { parse, stringify } from 'yaml';
+import { stringify } from 'yaml';
 import { acting } from '../../cluster/acting.ts';
 import { kubectl } from '../../configuration/kubectl.ts';
 import type { Target } from '../../engine/step.ts';
 import { objectKey, type ClusterUp } from '../../facts/cluster.ts';
+import { kubeconfigOf, ofCluster, textIn as texted, textsOf, withInClusters } from '../../facts/decode.ts';
 import { FIELD_MANAGER } from '../../facts/ownership.ts';
 import type { JsonObject } from '../../model/inventory.ts';
 import type { On } from '../../remote/remote.ts';
@@ -13,27 +14,25 @@ export interface Identity extends JsonObject {
   readonly metadata: { readonly name: string; readonly namespace: string };
 }
 
-interface Kubeconfig {
-  readonly clusters?: readonly { readonly cluster?: { readonly server?: string } }[];
+/** A text that a ConfigMap of the cluster holds; undefined if it does not hold it. @throws FactError if it has another form */
+export function textIn(cluster: ClusterUp, which: Identity, key: string): string | undefined {
+  const { name } = which.metadata;
+  return ofCluster(cluster, `ConfigMap ${name}`, () => textsOf(cluster.objects.get(objectKey(which))?.['data'])[key]);
 }
 
-/** A text that a ConfigMap of the cluster holds; undefined if it does not hold it. */
-export function textIn({ objects }: ClusterUp, which: Identity, key: string): string | undefined {
-  const data = objects.get(objectKey(which))?.['data'] as Readonly<Record<string, unknown>> | undefined;
-  const text = data?.[key];
-  return typeof text === 'string' ? text : undefined;
+/** The server of the first cluster of a kubeconfig in the ConfigMap; undefined if it names none. @throws FactError if it is no kubeconfig */
+export function serverIn(cluster: ClusterUp, which: Identity, key: string): string | undefined {
+  const text = textIn(cluster, which, key);
+  if (text === undefined) return undefined;
+  return ofCluster(cluster, `the kubeconfig in ConfigMap ${which.metadata.name}`, () => {
+    const server = kubeconfigOf(text).clusters[0]?.cluster['server'];
+    return server === undefined ? undefined : texted(server);
+  });
 }
-
-/** The server of the first cluster of a kubeconfig; undefined if it names none. */
-export const serverIn = (text: string | undefined): string | undefined =>
-  text === undefined ? undefined : (parse(text) as Kubeconfig | null)?.clusters?.[0]?.cluster?.server;
 
 /** The same kubeconfig with this server. */
-export function withServer(text: string, server: string): string {
-  const config = parse(text) as Kubeconfig;
-  const clusters = (config.clusters ?? []).map((one) => ({ ...one, cluster: { ...one.cluster, server } }));
-  return stringify({ ...config, clusters }, { lineWidth: 0 });
-}
+export const withServer = (text: string, server: string): string =>
+  stringify(withInClusters(kubeconfigOf(text), { server }), { lineWidth: 0 });
 
 /**
  * Patches an object of the cluster. The API refuses to patch a ConfigMap that something has changed since it was observed: its text is

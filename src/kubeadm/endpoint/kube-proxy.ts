@@ -2,9 +2,11 @@ import { isLoopback, isMoving, serverAt } from '../../cluster/endpoint-move.ts';
 import { ABOUT_MS } from '../../engine/restarts.ts';
 import type { Change, Step, Target } from '../../engine/step.ts';
 import { objectKey, type ClusterUp } from '../../facts/cluster.ts';
+import { ofCluster, textsOf, within } from '../../facts/decode.ts';
 import { KUBEADMS_PROGRAMS } from '../../inventory/kubeadms-programs.ts';
 import type { Inventory, JsonObject } from '../../model/inventory.ts';
 import { waitForApi } from '../../resources/wait-for-api.ts';
+import { numberOf } from '../../shell/probe.ts';
 import { patchObject, serverIn, textIn, withServer } from './config-map.ts';
 import { refuseUnproved } from './proved.ts';
 
@@ -26,39 +28,44 @@ const ANNOTATION = 'kbuild.dev/endpoint';
 /** How long a node may take for its new pod, in ms: they roll one after another. */
 const ROLLED_MS = 30_000;
 
+/** What kbuild reads of the DaemonSet. */
 interface DaemonSet {
-  readonly metadata?: { readonly generation?: number };
-  readonly spec?: {
-    readonly template?: { readonly metadata?: { readonly annotations?: Readonly<Record<string, string>> } };
-  };
-  readonly status?: {
-    readonly observedGeneration?: number;
-    readonly desiredNumberScheduled?: number;
-    readonly updatedNumberScheduled?: number;
-    readonly numberUnavailable?: number;
-  };
+  /** The endpoint for which its pods were started again; undefined if no move has done that. */
+  readonly startedFor: string | undefined;
+  /** What is left of the roll, as text; undefined if every pod is of the template of now and available. */
+  readonly rolling: string | undefined;
 }
 
-const daemonSetIn = ({ objects }: ClusterUp): DaemonSet | undefined => objects.get(objectKey(KUBE_PROXY));
-
-/** What is left of the roll, as text; undefined if every pod is of the template of now and available. */
-function rolling({ metadata, status = {} }: DaemonSet): string | undefined {
-  const { desiredNumberScheduled: all = 0, updatedNumberScheduled: updated = 0, numberUnavailable: away = 0 } = status;
-  if (status.observedGeneration !== metadata?.generation) return 'its controller has not begun';
+function rollingOf(daemonSet: JsonObject): string | undefined {
+  const status = within(daemonSet, 'status');
+  const [all, updated, away] = ['desiredNumberScheduled', 'updatedNumberScheduled', 'numberUnavailable'].map((field) =>
+    numberOf(String(status[field] ?? 0)),
+  ) as [number, number, number];
+  if (status['observedGeneration'] !== within(daemonSet, 'metadata')['generation'])
+    return 'its controller has not begun';
   if (updated >= all && away === 0) return undefined;
   return `${String(updated)} of ${String(all)} started again, ${String(away)} not available`;
 }
 
+/** @throws FactError if the DaemonSet has another form */
+function daemonSetIn(cluster: ClusterUp): DaemonSet | undefined {
+  const live = cluster.objects.get(objectKey(KUBE_PROXY));
+  if (live === undefined) return undefined;
+  return ofCluster(cluster, 'the DaemonSet kube-proxy', () => ({
+    startedFor: textsOf(within(live, 'spec', 'template', 'metadata')['annotations'])[ANNOTATION],
+    rolling: rollingOf(live),
+  }));
+}
+
 /** Why kube-proxy is not led to the inventory's endpoint yet, as text after "found"; undefined if it is, or if there is none. */
 export function kubeProxyAstray(inventory: Inventory, cluster: ClusterUp): string | undefined {
-  const found = serverIn(textIn(cluster, KUBE_PROXY_CONFIG, KEY));
+  const found = serverIn(cluster, KUBE_PROXY_CONFIG, KEY);
   const daemonSet = daemonSetIn(cluster);
   if (found === undefined || isLoopback(found)) return undefined;
   if (found !== serverAt(inventory.endpoint)) return found;
   // The note is the last place of the endpoint: kube-proxy was through by then.
   if (daemonSet === undefined || !isMoving(inventory, cluster)) return undefined;
-  const startedFor = daemonSet.spec?.template?.metadata?.annotations?.[ANNOTATION];
-  return startedFor === inventory.endpoint ? undefined : 'pods older than the ConfigMap';
+  return daemonSet.startedFor === inventory.endpoint ? undefined : 'pods older than the ConfigMap';
 }
 
 async function lead(target: Target<'cluster'>, cluster: ClusterUp, on: Parameters<NonNullable<Change['apply']>>[0]) {
@@ -66,7 +73,7 @@ async function lead(target: Target<'cluster'>, cluster: ClusterUp, on: Parameter
   refuseUnproved(target);
   const server = serverAt(inventory.endpoint);
   const text = textIn(cluster, KUBE_PROXY_CONFIG, KEY)!;
-  if (serverIn(text) !== server)
+  if (serverIn(cluster, KUBE_PROXY_CONFIG, KEY) !== server)
     await patchObject(target, KUBE_PROXY_CONFIG, { data: { [KEY]: withServer(text, server) } }, on);
   if (daemonSetIn(cluster) === undefined) return;
   const annotations: JsonObject = { [ANNOTATION]: inventory.endpoint };
@@ -92,8 +99,7 @@ export const kubeProxyLed = ({ hosts }: Inventory): Step<'cluster'> => ({
           apply: (on) => lead(target, facts, on),
         },
       ];
-    const daemonSet = isMoving(inventory, facts) ? daemonSetIn(facts) : undefined;
-    const left = daemonSet === undefined ? undefined : rolling(daemonSet);
+    const left = isMoving(inventory, facts) ? daemonSetIn(facts)?.rolling : undefined;
     return left === undefined ? [] : [{ summary: `wait until every kube-proxy has started again (found ${left})` }];
   },
 });

@@ -11,7 +11,7 @@ const KEY = 'kubeconfig';
 
 /** The server that joining hosts are told, if it is not the inventory's endpoint; undefined if it is, or if they are told none. */
 export function announcedAstray(inventory: Inventory, cluster: ClusterUp): string | undefined {
-  const found = serverIn(textIn(cluster, CLUSTER_INFO, KEY));
+  const found = serverIn(cluster, CLUSTER_INFO, KEY);
   return found === serverAt(inventory.endpoint) ? undefined : found;
 }
 
