@@ -1,6 +1,6 @@
 import type { ClusterUp } from '../facts/cluster.ts';
 import { objectKey } from '../facts/cluster.ts';
-import { objectsOf, ofCluster, textsOf, within } from '../facts/decode.ts';
+import { numberIn, objectsOf, ofCluster, textsOf, within } from '../facts/decode.ts';
 import type { Inventory, JsonObject } from '../model/inventory.ts';
 import { quantityOf } from '../topology/quantity.ts';
 import { toYaml } from './secret-yaml.ts';
@@ -54,7 +54,8 @@ function liveSettings(live: JsonObject) {
     'resources',
   );
   return {
-    replicas: spec['replicas'],
+    // As the API server defaults it.
+    replicas: numberIn(spec['replicas'], 1),
     requests: textsOf(resources['requests']),
     limits: textsOf(resources['limits']),
   };
@@ -74,7 +75,7 @@ export function dnsDifferences({ dns: { replicas, resources } }: Inventory, clus
   if (live === undefined) return [];
   const found = ofCluster(cluster, 'the Deployment coredns', () => liveSettings(live));
   return [
-    ...(replicas === undefined || found.replicas === replicas ? [] : [`replicas ${String(found.replicas ?? 'unset')}`]),
+    ...(replicas === undefined || found.replicas === replicas ? [] : [`replicas ${String(found.replicas)}`]),
     ...(['requests', 'limits'] as const).flatMap((kind) =>
       (['cpu', 'memory'] as const).flatMap((name) => {
         const desired = resources?.[kind]?.[name];

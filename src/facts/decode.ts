@@ -27,6 +27,13 @@ export function textIn(value: unknown, otherwise?: string): string {
   return value;
 }
 
+/** A value that is a number; `otherwise` where it is missing. Throws on any other. */
+export function numberIn(value: unknown, otherwise?: number): number {
+  if (value === undefined && otherwise !== undefined) return otherwise;
+  if (typeof value !== 'number') throw new Error(`unexpected output: ${kindOf(value)} where a number was expected`);
+  return value;
+}
+
 /** A value that is an object of texts, such as labels; empty where it is missing. Throws on any other. */
 export function textsOf(value: unknown): Readonly<Record<string, string>> {
   const texts = objectOf(value ?? {});

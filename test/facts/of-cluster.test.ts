@@ -17,8 +17,7 @@ import { flannelNetwork, mixedFlannel, withNetwork } from '../fakes/network.ts';
 
 const inventory = inventoryOf();
 const mixed = withNetwork(withNetwork(inventory, flannelNetwork()), mixedFlannel());
-const withObject = (key: string, object: JsonObject): ClusterUp =>
-  clusterOf({ objects: new Map([[key, object]]) }) as ClusterUp;
+const withObject = (key: string, object: JsonObject): ClusterUp => clusterOf({ objects: new Map([[key, object]]) });
 const fleetWith = (key: string, object: JsonObject) => fleetIn(withObject(key, object), joinedHost(cp1));
 
 const INFO = objectKey(CLUSTER_INFO);
@@ -52,8 +51,7 @@ const CASES: readonly (readonly [string, () => unknown])[] = [
   ],
   [
     'a CA for pods that is no certificate',
-    () =>
-      podsCas(clusterOf({ rootCas: '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n' }) as ClusterUp),
+    () => podsCas(clusterOf({ rootCas: '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n' })),
   ],
   [
     'a Deployment of CoreDNS whose containers are null',
@@ -74,7 +72,7 @@ describe('an object of the cluster that has another form is a fact that could no
         ['v1/ConfigMap/kube-system/kube-proxy', { data: { 'kubeconfig.conf': server } }],
         [objectKey(KUBE_PROXY), { spec: { template: { metadata: { annotations: [1] } } } }],
       ]),
-    }) as ClusterUp;
+    });
     const led = { ...inventory, endpoint: 'k8s.example:6443' };
     expect(() => kubeProxyAstray(led, cluster)).toThrow('could not tell the DaemonSet kube-proxy: unexpected output');
   });

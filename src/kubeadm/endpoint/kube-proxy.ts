@@ -2,11 +2,10 @@ import { isLoopback, isMoving, serverAt } from '../../cluster/endpoint-move.ts';
 import { ABOUT_MS } from '../../engine/restarts.ts';
 import type { Change, Step, Target } from '../../engine/step.ts';
 import { objectKey, type ClusterUp } from '../../facts/cluster.ts';
-import { ofCluster, textsOf, within } from '../../facts/decode.ts';
+import { numberIn, ofCluster, textsOf, within } from '../../facts/decode.ts';
 import { KUBEADMS_PROGRAMS } from '../../inventory/kubeadms-programs.ts';
 import type { Inventory, JsonObject } from '../../model/inventory.ts';
 import { waitForApi } from '../../resources/wait-for-api.ts';
-import { numberOf } from '../../shell/probe.ts';
 import { patchObject, serverIn, textIn, withServer } from './config-map.ts';
 import { refuseUnproved } from './proved.ts';
 
@@ -39,7 +38,7 @@ interface DaemonSet {
 function rollingOf(daemonSet: JsonObject): string | undefined {
   const status = within(daemonSet, 'status');
   const [all, updated, away] = ['desiredNumberScheduled', 'updatedNumberScheduled', 'numberUnavailable'].map((field) =>
-    numberOf(String(status[field] ?? 0)),
+    numberIn(status[field], 0),
   ) as [number, number, number];
   if (status['observedGeneration'] !== within(daemonSet, 'metadata')['generation'])
     return 'its controller has not begun';
