@@ -9,8 +9,9 @@ import { killedAtStep } from '../killed-at-step.ts';
 import * as lab from '../lab.ts';
 import { leftByReset } from '../left-by-reset.ts';
 import { ok, timed, unchanged, well } from '../ok.ts';
-import { dial, nodes, startEcho, stopEcho } from '../pods.ts';
+import { dial, nodes, startEcho, stopEcho, type EchoPod } from '../pods.ts';
 import { membersOf, stacked, type Stacked } from '../stacked.ts';
+import { PATIENCE_MS } from '../wait-until.ts';
 
 const [cp1, cp2, cp3, w1, w2] = ['lfcp1', 'lfcp2', 'lfcp3', 'lfw1', 'lfw2'] as const;
 const HOSTS = [cp1, cp2, cp3, w1, w2];
@@ -72,11 +73,16 @@ test('the same command changes that worker alone', async () => {
 });
 
 test('pods of all nodes reach each other, and a Service by its name', async () => {
-  const pods = await startEcho(cp1, 'carry', 300);
+  // A busy API server, or a busy pod, does not answer each request in time.
+  const timeout = PATIENCE_MS;
+  let pods: readonly EchoPod[] = [];
+  await expect.poll(async () => (pods = await startEcho(cp1, 'carry', 300)), { timeout }).toHaveLength(FIRST.length);
   expect(pods.map(({ node }) => node).toSorted()).toEqual([...FIRST].toSorted());
+  const answer = (from: EchoPod, host: string, port?: number) =>
+    expect.poll(() => dial(cp1, 'carry', from, host, port), { timeout, message: `${from.node} → ${host}` });
   for (const from of pods) {
-    for (const to of pods) expect(await dial(cp1, 'carry', from, to.ip), `${from.node} → ${to.node}`).toBe(to.name);
-    expect(await dial(cp1, 'carry', from, 'echo.carry.svc.cluster.local', 80), from.node).toBeDefined();
+    for (const to of pods) await answer(from, to.ip).toBe(to.name);
+    await answer(from, 'echo.carry.svc.cluster.local', 80).toBeDefined();
   }
   await stopEcho(cp1, 'carry');
 });
