@@ -2,7 +2,7 @@
 export const TIMES: Readonly<
   Record<string, { readonly seconds: number; readonly load: string; readonly day: string }>
 > = {
-  'core/life.test.ts': { seconds: 621, load: '25–60', day: '2026-11-27' },
+  'core/life.test.ts': { seconds: 383, load: '6–35', day: '2026-11-27' },
   'core/upgrade.test.ts': { seconds: 656, load: '25–60', day: '2026-11-27' },
-  'core/windows.test.ts': { seconds: 115, load: '25–60', day: '2026-11-27' },
+  'core/windows.test.ts': { seconds: 123, load: '6–35', day: '2026-11-27' },
 };
