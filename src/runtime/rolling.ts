@@ -7,7 +7,7 @@ import type { Change, Step, Target } from '../engine/step.ts';
 import { NotConverged } from '../errors.ts';
 import { driverChange } from '../resources/cgroup-driver.ts';
 import { drainForAWhile, registeredNode, type Drain } from '../resources/drain.ts';
-import { CHANGING, isChanging, noted } from '../resources/runtime-note.ts';
+import { CHANGING, isChanging, noted, whileNoted } from '../resources/runtime-note.ts';
 import { sh } from '../shell/sh.ts';
 import { waitForApi, whenApiAnswers } from '../resources/wait-for-api.ts';
 import { uncordonedWhenReady, workloadsBack } from '../resources/workloads.ts';
@@ -232,9 +232,8 @@ export const rollingRuntimeSteps = (
       ...[othersAreBack, changeNoted, drained(drain), moved, kubeletFollows(byRuntime)],
       ...[...runtimeSteps(inventory), ...byDriver].map(changed),
     ].map(whole),
-    ...moveGates,
-    ...gates.map((gate) => onlyWhile(isChanging, gate)),
+    ...[...moveGates, ...gates].map((gate) => whileNoted<'linux'>(isChanging, gate)),
     whole(runtimeRetired),
-    ...back.map((step) => whole(onlyWhile(drainsForRuntime, step))),
+    ...back.map((step) => whole(whileNoted<'linux'>(drainsForRuntime, step))),
   ];
 };

@@ -1,6 +1,6 @@
 import type { Step, Target } from '../engine/step.ts';
 import { drainForAWhile, registeredNode, type Drain } from '../resources/drain.ts';
-import { isChanging, noted } from '../resources/runtime-note.ts';
+import { isChanging, noted, whileNoted } from '../resources/runtime-note.ts';
 import { waitForApi } from '../resources/wait-for-api.ts';
 import { uncordonedWhenReady, workloadsBack } from '../resources/workloads.ts';
 import { containerdChanges, containerdReplaced } from './containerd.ts';
@@ -56,7 +56,9 @@ export const rollingContainerd = (drain: Drain): readonly Step<'windows'>[] => [
       ({ name }) => `Or drain the node yourself first: \`kubectl drain ${name}\` with the flags that you accept`,
     ),
   ),
-  ...containerdReplaced.map((step) => onlyWhile(isUnderWay, step)),
-  ...[windowsNodeReady, windowsPodsReady].map((gate) => onlyWhile(isChanging, gate)),
-  ...[whenDue(uncordonedWhenReady), whenDue(workloadsBack), noteRemoved].map((step) => onlyWhile(isUnderWay, step)),
+  ...containerdReplaced.map((step) => whileNoted<'windows'>(isUnderWay, step)),
+  ...[windowsNodeReady, windowsPodsReady].map((gate) => whileNoted<'windows'>(isChanging, gate)),
+  ...[whenDue(uncordonedWhenReady), whenDue(workloadsBack), noteRemoved].map((step) =>
+    whileNoted<'windows'>(isUnderWay, step),
+  ),
 ];

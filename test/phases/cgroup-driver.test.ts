@@ -245,7 +245,7 @@ describe('no host is drained', () => {
 
 test('the controller manager of a single control plane, which started anew, gets time to let pods in again', () => {
   const [phase] = runtimePhases(wanting('cgroupfs'));
-  expect(phase!.steps.find(({ name }) => name === 'uncordoned')!.settleMs).toBe(2 * 60_000);
+  expect(phase!.steps.find(({ name }) => name === 'uncordoned')!.settleMs).toBe(5 * 60_000);
 });
 
 test('a driver that the runtime does not name counts as that of its pods', () =>

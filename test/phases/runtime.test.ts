@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { changesIn, plan } from '../../src/engine/plan.ts';
+import { changesIn, isWait, plan } from '../../src/engine/plan.ts';
+import type { Step } from '../../src/engine/step.ts';
 import { CommandError } from '../../src/errors.ts';
 import type { ClusterUp, NodeView } from '../../src/facts/cluster.ts';
 import { linuxFacts } from '../../src/facts/fleet.ts';
@@ -20,6 +21,7 @@ import {
   memberOf,
   nodesOf,
   podOf,
+  targetOf,
   w1,
   w2,
 } from '../fakes/cluster.ts';
@@ -255,6 +257,33 @@ test('while the API does not answer, no runtime changes that a drained node need
   const { changes } = plan(runtimePhases(inventory), inventory, down);
   expect(changesIn(changes)).toEqual([]);
   expect(changes[0]?.summary).toMatch(/^wait for the API server to answer/);
+});
+
+describe('an observation that a busy API leaves unanswered while a runtime changes', () => {
+  const inventory = wanting('2.2.9');
+  const last = ['node-ready', 'runtime-reported', 'uncordoned', 'workloads-back', 'runtime-change-done'];
+  const notes = { 'kbuild.dev/runtime-change': '1 to 2', 'kbuild.dev/drained': 'true', 'kbuild.dev/workloads': '[]' };
+
+  /** What the steps after the change do on w1: `waits`, `changes`, or nothing. */
+  const outcomes = (seen: ReturnType<typeof seenBy>): readonly string[] =>
+    runtimePhases(inventory)[0]!
+      .steps.filter(({ name }) => last.includes(name))
+      .flatMap((step) => {
+        const changes = (step as Step).diff(targetOf(inventory, w1, seen));
+        return changes.length === 0 ? [] : [`${step.name} ${changes.every(isWait) ? 'waits' : 'changes'}`];
+      });
+  const down = (seen: ReturnType<typeof seenBy>) =>
+    ({ ...seen, cluster: { state: 'down', reason: 'timeout' } }) as typeof seen;
+
+  test('neither leaves the node cordoned nor lets it take pods before it is well', () => {
+    const seen = seenBy(inventory, { annotations: { w1: notes }, cordoned: ['w1'] });
+    expect(outcomes(seen)).toEqual(['uncordoned changes', 'workloads-back changes', 'runtime-change-done changes']);
+    expect(outcomes(down(seen)).toSorted()).toEqual(last.map((name) => `${name} waits`).toSorted());
+  });
+
+  test('makes no step of a host wait that has not joined', () => {
+    expect(outcomes(down(seenBy(inventory, { fresh: ['w1'] })))).toEqual([]);
+  });
 });
 
 describe('without a pinned version', () => {

@@ -257,6 +257,14 @@ describe('containerd of a host that has joined', () => {
     expect(states).toEqual(['Running', 'Running']);
   });
 
+  test('that was replaced lets the node take pods again though one observation of the API fails', async () => {
+    const it = withContainerd(await joined(), world().host.windows.containerd.version);
+    const last = up(it).filter(({ name }) => ['uncordoned', 'workloads-back', 'runtime-change-done'].includes(name));
+    it.cluster = { state: 'down', reason: 'timeout' };
+    expect(due(it, last)).toEqual(last.map(() => 'wait for the API server to answer (timeout)'));
+    expect(last.every(({ settleMs = 0 }) => settleMs >= 60_000)).toBe(true);
+  });
+
   test('stays the old one, and runs, where a file of the new one cannot be placed', async () => {
     const it = await joined();
     const before = filesOf(it.machine).text(NEXT);
