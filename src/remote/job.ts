@@ -20,6 +20,9 @@ const TELL_SECONDS = 30;
 /** Seconds between two counts of what a running job has downloaded. */
 const LOAD_SECONDS = 5;
 
+/** Seconds that a new job waits until another run has read the result of its job. It takes as long as one answer of a host. */
+const READ_SECONDS = 10;
+
 /** So often in succession a host may take the connection and run nothing, before the job is left to itself. */
 const MOST_HUNG = 3;
 
@@ -169,6 +172,7 @@ function jobScript(job: Job, runId: string, mark: string, started: boolean): Com
     SCRIPT: job.command.script,
     NAME: job.name,
     DEADLINE_SECONDS: Math.ceil(job.deadlineMs / 1000),
+    READ_SECONDS,
     TELL_SECONDS,
     LOAD_SECONDS,
     END: script('linux/job-end.sh').script,

@@ -1,8 +1,9 @@
 # Starts the job UNIT once, waits for its end, and prints its result and its output.
 # If it runs again after a lost connection, it finds FOLDER and only waits. STARTED=yes: the caller knows that the job began.
-# Other parameters: JOBS (folder of all jobs), RUN (this run's folder in it), LOCK (the running job holds it), START_LOCK,
-# SCRIPT and END (texts), DEADLINE_SECONDS (the limit of the job), NAME, TELL_SECONDS (seconds between two reports of what the
-# job does), LOAD_SECONDS (between two reports of what it has downloaded), and put_files, a function that writes the job's files to the current folder. A job may write to its working folder:
+# Other parameters: JOBS (folder of all jobs), RUN (this run's folder in it), LOCK (the running job holds it), START_LOCK, SCRIPT and
+# END (texts), DEADLINE_SECONDS (the limit of the job), READ_SECONDS (how long a new job waits until another run has read its
+# result), NAME, TELL_SECONDS (seconds between two reports of what the job does), LOAD_SECONDS (between two reports of what it has
+# downloaded), and put_files, a function that writes the job's files to the current folder. A job may write to its working folder:
 # to `doing` what it does, to `downloads` the folders that it downloads to, and an empty `tells` if it reports by itself.
 # Lines that begin with MARK are for the caller, which gets a line `waiting: ` of the job at once. When the caller has read all
 # lines, it sends one line on stdin.
@@ -17,9 +18,15 @@ running() {
 }
 
 start() {
-  # No job runs: the folders of other runs belong to jobs that ended or never began, and no run reads them.
+  # No job runs: the folders of other runs belong to jobs that ended or never began. A script that follows such a job may not have
+  # read its result yet, and holds the lock of the run's folder. One whose connection is lost ends at its next line.
   for other in "$JOBS"/*; do
-    if [ "$other" != "$RUN" ]; then rm -rf -- "$other"; fi
+    if [ "$other" = "$RUN" ]; then continue; fi
+    if [ -d "$other" ] && [ ! -L "$other" ]; then
+      flock -w "$READ_SECONDS" -x "$other" rm -rf -- "$other" || :
+    else
+      rm -rf -- "$other"
+    fi
   done
   rm -rf -- "$FOLDER.new"
   mkdir -p -- "$FOLDER.new/work"
@@ -74,6 +81,8 @@ tell() {
   last=$before
   waited=0
   while sleep "$LOAD_SECONDS" >/dev/null 2>&1; do
+    # It would keep the channel open for ever.
+    if ! kill -0 $$ 2>/dev/null; then return 0; fi
     if [ -e "$FOLDER/status" ] || [ -e "$FOLDER/work/tells" ]; then return 0; fi
     load
     waited=$((waited + LOAD_SECONDS))
@@ -120,18 +129,27 @@ while :; do
   flock -s "$LOCK" true
   sleep 0.1
 done
+# Until the result is read, no other run removes the folder.
+exec 9<"$RUN"
+flock -s 9
 flock -u 8
 echo "$MARK started"
 
-tail -q -n +1 -F --pid=$$ -- "$FOLDER/output" 2>/dev/null 8>&- | sed -n -u "s/^waiting: /$MARK waiting /p" 8>&- &
+tail -q -n +1 -F --pid=$$ -- "$FOLDER/output" 2>/dev/null 8>&- 9<&- | sed -n -u "s/^waiting: /$MARK waiting /p" 8>&- 9<&- &
 teller=$!
-tell 8>&- &
+tell 8>&- 9<&- &
 ticker=$!
+# They keep the channel open.
+end_reports() {
+  kill "$teller" "$ticker" 2>/dev/null || :
+  wait "$teller" "$ticker" 2>/dev/null || :
+}
 
 while [ ! -e "$FOLDER/status" ]; do
   case $(systemctl show --property=ActiveState --value "$UNIT.service") in
     inactive | failed)
       if [ -e "$FOLDER/status" ]; then break; fi
+      end_reports
       echo "$MARK gone"
       exit 0
       ;;
@@ -140,13 +158,14 @@ while [ ! -e "$FOLDER/status" ]; do
   if [ ! -e "$FOLDER/status" ]; then sleep 0.05; fi
 done
 
-kill "$teller" "$ticker" 2>/dev/null || :
-wait "$teller" "$ticker" 2>/dev/null || :
+end_reports
 if [ -e "$FOLDER/errors" ]; then tail -c 262144 -- "$FOLDER/errors" >&2; fi
 echo "$MARK done $(cat -- "$FOLDER/status")"
 if [ -e "$FOLDER/output" ]; then tail -c 1048576 -- "$FOLDER/output"; fi
 printf '\n%s end\n' "$MARK"
-if [ -n "$(timeout 60 head -n 1)" ]; then
+if [ -n "$(timeout 60 head -n 1 9<&-)" ]; then
+  # Who holds lock 8 may wait for lock 9.
+  exec 9<&-
   flock 8
   rm -rf -- "$FOLDER"
   rmdir -- "$RUN" 2>/dev/null || :

@@ -77,10 +77,12 @@ try {
     if (-not $begun -and -not $waits -and $running.Count -gt 0) { $answer = @{ state = 'busy'; task = [string](Get-Property -Of $running[0] -Name 'TaskName') } }
     elseif (-not $begun) {
         if (-not $waits) {
-            # No job runs: what other runs left here has ended or never began, and no run reads it.
+            # No job runs: what other runs left here has ended or never began. A run may not have read a new result yet.
+            $new = (Get-Date).AddSeconds(-60)
             foreach ($old in $known) { Unregister-ScheduledTask -TaskName $old.TaskName -Confirm:$false }
             foreach ($other in @(Get-ChildItem -LiteralPath $Jobs)) {
-                if ($other.Name -ne $Run) { Remove-Tree -Path $other.FullName }
+                $results = @(Get-ChildItem -LiteralPath $other.FullName -File -Recurse | Where-Object -FilterScript { (Get-Property -Of $_ -Name 'Name') -eq 'status' -and (Get-Property -Of $_ -Name 'LastWriteTime') -gt $new })
+                if ($other.Name -ne $Run -and $results.Count -eq 0) { Remove-Tree -Path $other.FullName }
             }
             if (Test-Path -LiteralPath $Folder) { Remove-Tree -Path $Folder }
             New-Item -ItemType 'Directory' -Path "$Folder\work" -Force | Out-Null

@@ -75,6 +75,17 @@ test('a job that vanished says how its task ended', async () => {
   );
 });
 
+test('a result of another run is kept for a minute: that run may not have read it', async () => {
+  const { machine, remote } = await connected();
+  const files = filesOf(machine);
+  const result = (run: string): string => `C:\\ProgramData\\kbuild\\jobs\\${run}\\look-1\\status`;
+  for (const run of ['new', 'old']) files.put(result(run), 'success 0');
+  const old = machine.files.get(result('old').toLowerCase())!;
+  machine.files.set(result('old').toLowerCase(), { ...old, modifiedMs: Date.now() - 61_000 });
+  await remote.job('look', question);
+  expect([files.exists(result('new')), files.exists(result('old'))]).toEqual([true, false]);
+});
+
 test('a policy that lets only signed files run does not stop a job', async () => {
   const { machine, remote } = await connected();
   machine.extra.set('executionPolicy', 'AllSigned');

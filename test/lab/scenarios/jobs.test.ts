@@ -160,6 +160,31 @@ test('two jobs at once on one host take turns', async () => {
   expect((await inside('cat /root/turns')).split('\n')).toEqual(['in', 'out', 'in', 'out', 'in', 'out']);
 });
 
+test('a result is kept until its run has read it, however soon the next job begins', async () => {
+  const [slow, next] = [await kbuild(), await kbuild()];
+  const first = slow.job('first', sh`echo result; touch /root/first; until [ -e /root/end-first ]; do sleep 0.1; done`);
+  await waitUntil('the job runs', PATIENCE_MS, () => exists('/root/first'));
+  const follower = await inside("pgrep -x -a tail | sed 's/.*--pid=//; s/ .*//'");
+  await inside(`kill -STOP ${follower}; touch /root/end-first`);
+  const second = next.job('second', sh`echo after`);
+  await waitUntil('the second job waits', PATIENCE_MS, async () => (await inside("pgrep -f '^flock -w' || :")) !== '');
+  await inside(`kill -CONT ${follower}`);
+  expect(await first).toBe('result\n');
+  expect(await second).toBe('after\n');
+  expect(await folders()).toBe('');
+});
+
+test('a job of which nothing is left is noticed, and nothing on the host reports about it any more', async () => {
+  const remote = await kbuild();
+  const failure = remote.job('lost', sh`touch /root/lost; sleep 600`).catch((error: unknown) => error);
+  await waitUntil('the job runs', PATIENCE_MS, () => exists('/root/lost'));
+  await inside(`rm -rf /run/kbuild/jobs/${remote.runId}; systemctl kill -s KILL 'kbuild-job-lost-*'`);
+  expect(await failure).toMatchObject({ status: 'vanished' });
+  await remote.close();
+  const reports = async () => inside("pgrep -x -a 'tail|sed|sleep' || :");
+  await waitUntil('nothing reports', PATIENCE_MS, async () => (await reports()) === '');
+});
+
 test('a host that lost its power during a job is distinguished from a job that never began', async () => {
   const remote = await kbuild();
   const failure = remote.job('doomed', sh`touch /run/doomed; sleep 600`).catch((error: unknown) => error);

@@ -11,6 +11,15 @@ const PATIENCE_MS = 300;
 /** `extra.scheduler`: `queues` lets no task begin. */
 const holdsTasks = (machine: Machine): boolean => machine.extra.get('scheduler') === 'queues';
 
+/** Of this run, or of one that may not have read its new result yet. */
+function isKept(machine: Machine, path: string, jobs: string, own: string): boolean {
+  const files = filesOf(machine);
+  const run = path.slice(jobs.length + 1).split('\\')[0]!;
+  const isNew = (one: string): boolean =>
+    one.endsWith('\\status') && (files.get(one)?.modifiedMs ?? 0) > Date.now() - 60_000;
+  return run === own || files.under(`${jobs}\\${run}`).some(isNew);
+}
+
 export const answer: Answer = async (machine, params, { host, sleep }) => {
   const { Jobs, Run, Folder, Task, Payload, Runner } = params as Record<string, string>;
   const files = filesOf(machine);
@@ -26,7 +35,7 @@ export const answer: Answer = async (machine, params, { host, sleep }) => {
   const work = `${Folder!}\\work`;
   if (!waits) {
     for (const name of machine.tasks.keys()) if (name.startsWith('kbuild-job-')) machine.tasks.delete(name);
-    for (const path of files.under(Jobs!)) if (!path.startsWith(`${Jobs!}\\${Run!}\\`)) files.remove(path);
+    for (const path of files.under(Jobs!)) if (!isKept(machine, path, Jobs!, Run!)) files.remove(path);
     files.removeTree(Folder!);
     files.makeFolder(work);
     const given = JSON.parse(params['Files'] as string) as {
