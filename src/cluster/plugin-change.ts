@@ -2,15 +2,17 @@ import { networkPlugins } from '../components/network-plugins/index.ts';
 import { CONFIG_ANNOTATION, type NetworkPlugin } from '../components/network-plugins/network-plugin.ts';
 import { Refused } from '../errors.ts';
 import { objectKey, type ClusterUp } from '../facts/cluster.ts';
-import type { Inventory, JsonObject } from '../model/inventory.ts';
-
-interface PodTemplate {
-  readonly template?: { readonly metadata?: { readonly annotations?: Readonly<Record<string, string>> } };
-}
+import { ofCluster } from '../facts/of-cluster.ts';
+import type { Inventory } from '../model/inventory.ts';
+import { within } from '../shell/decode.ts';
 
 /** True for a live DaemonSet of kbuild's own manifests. */
-const isOfKbuild = (live: JsonObject | undefined): boolean =>
-  (live?.['spec'] as PodTemplate | undefined)?.template?.metadata?.annotations?.[CONFIG_ANNOTATION] !== undefined;
+const isOfKbuild = (cluster: ClusterUp, key: string): boolean =>
+  ofCluster(
+    cluster,
+    key,
+    () => CONFIG_ANNOTATION in within(cluster.objects.get(key), 'spec', 'template', 'metadata', 'annotations'),
+  );
 
 /**
  * The network plugin that kbuild installed in a cluster, by the record of applied objects. Objects of the user's
@@ -19,7 +21,7 @@ const isOfKbuild = (live: JsonObject | undefined): boolean =>
 function installed(cluster: ClusterUp, { manifests }: Inventory): NetworkPlugin | undefined {
   const users = new Set(manifests.flatMap((each) => each.objects).map(objectKey));
   // The live objects may be unknown: they are read only where a key is in both lists.
-  const ours = new Set(cluster.owned.filter((key) => !users.has(key) || isOfKbuild(cluster.objects.get(key))));
+  const ours = new Set(cluster.owned.filter((key) => !users.has(key) || isOfKbuild(cluster, key)));
   return networkPlugins.find(({ agent, isSupported }) => isSupported && agent !== undefined && ours.has(agent.object));
 }
 

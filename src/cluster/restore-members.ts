@@ -1,6 +1,6 @@
 import { Refused } from '../errors.ts';
 import type { MemberView } from '../facts/cluster.ts';
-import { objectOf, textIn, textsIn } from '../facts/decode.ts';
+import { objectOf, textIn, textsIn } from '../shell/decode.ts';
 import { etcdAloneCommand, parseEtcd } from '../facts/etcd-view.ts';
 import { linuxFacts, type Fleet } from '../facts/fleet.ts';
 import type { Inventory, LinuxHost } from '../model/inventory.ts';

@@ -2,10 +2,12 @@ import type { ClusterUp } from '../facts/cluster.ts';
 import { observedLinux, type Fleet } from '../facts/fleet.ts';
 import { isControlPlane } from '../facts/joined.ts';
 import { isUndoable } from '../facts/marker.ts';
+import { ofCluster } from '../facts/of-cluster.ts';
 import type { LinuxFacts } from '../facts/linux.ts';
 import type { Watches } from '../facts/watched.ts';
 import { ADMIN_CONF } from '../topology/api-server.ts';
 import type { Host, Inventory } from '../model/inventory.ts';
+import { within } from '../shell/decode.ts';
 import { etcdStanding } from './etcd-standing.ts';
 import type { Seen, Standing } from './seen.ts';
 import { evidenceOfService } from './served.ts';
@@ -73,7 +75,7 @@ function initIsComplete(inventory: Inventory, cluster: ClusterUp, host: Host): b
   if (nodes.some(({ name }) => name !== host.name)) return true;
   if (!nodes.some(({ name, role }) => name === host.name && role === 'control-plane')) return false;
   const disabled = (addon: string) =>
-    (configuration[addon] as { readonly disabled?: boolean } | undefined)?.disabled === true;
+    ofCluster(cluster, 'ClusterConfiguration', () => within(configuration, addon)['disabled'] === true);
   const skipped = (inventory.kubeadm.init['skipPhases'] ?? []) as readonly string[];
   if (skipped.includes('addon')) return true;
   const runs = (app: string) => pods.some(({ labels }) => labels['k8s-app'] === app);

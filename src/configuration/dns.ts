@@ -1,6 +1,7 @@
 import type { ClusterUp } from '../facts/cluster.ts';
 import { objectKey } from '../facts/cluster.ts';
-import { numberIn, objectsOf, ofCluster, textsOf, within } from '../facts/decode.ts';
+import { ofCluster } from '../facts/of-cluster.ts';
+import { numberIn, objectsOf, textsOf, within } from '../shell/decode.ts';
 import type { Inventory, JsonObject } from '../model/inventory.ts';
 import { quantityOf } from '../topology/quantity.ts';
 import { toYaml } from './secret-yaml.ts';

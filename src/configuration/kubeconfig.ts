@@ -1,4 +1,4 @@
-import { kubeconfigOf, withInClusters } from '../facts/decode.ts';
+import { kubeconfigOf, withInClusters } from '../shell/decode.ts';
 import { revealed, type Secret } from '../shell/secret.ts';
 import { secretYaml } from './secret-yaml.ts';
 

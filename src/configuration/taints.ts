@@ -1,5 +1,5 @@
 import { NODE_ANNOTATION } from '../facts/ownership.ts';
-import { objectOf, textsIn } from '../facts/decode.ts';
+import { objectOf, textsIn } from '../shell/decode.ts';
 import type { NodeView } from '../facts/cluster.ts';
 import type { Host, Taint } from '../model/inventory.ts';
 import { WINDOWS_TAINT } from './windows-kubeadm.ts';

@@ -6,13 +6,15 @@ import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
 import type { ClusterUp } from '../facts/cluster.ts';
+import { ofCluster } from '../facts/of-cluster.ts';
+import { textsIn, within } from '../shell/decode.ts';
 import { waitForApi } from '../resources/wait-for-api.ts';
 
 /** The endpoints that the cluster's stored configuration names. */
-function stored({ configuration }: ClusterUp): readonly string[] {
-  const etcd = configuration['etcd'] as { readonly external?: { readonly endpoints?: readonly string[] } } | undefined;
-  return etcd?.external?.endpoints ?? [];
-}
+const stored = (cluster: ClusterUp): readonly string[] =>
+  ofCluster(cluster, 'ClusterConfiguration', () =>
+    textsIn(within(cluster.configuration, 'etcd', 'external')['endpoints']),
+  );
 
 const hostOf = (url: string): string => url.replace(/^https:\/\/|:\d+$/g, '');
 

@@ -1,6 +1,7 @@
 import type { Inventory } from '../model/inventory.ts';
 import { withEtcd } from '../facts/etcd-view.ts';
 import type { Remote } from '../remote/remote.ts';
+import { objectOf } from '../shell/decode.ts';
 import { sh } from '../shell/sh.ts';
 import { script } from '../templates.ts';
 
@@ -18,7 +19,7 @@ export interface SnapshotStatus {
 /** Reads etcdutl's JSON. Throws on anything else. */
 export function parseSnapshotStatus(out: string): SnapshotStatus {
   const last = out.trim().split('\n').at(-1) ?? '';
-  const { revision, totalKey, totalSize, version } = JSON.parse(last) as Readonly<Record<string, unknown>>;
+  const { revision, totalKey, totalSize, version } = objectOf(JSON.parse(last));
   if (typeof revision !== 'number' || typeof totalKey !== 'number' || typeof totalSize !== 'number')
     throw new Error('etcdutl did not tell what the snapshot holds');
   return { revision, keys: totalKey, size: totalSize, version: typeof version === 'string' ? version : '' };

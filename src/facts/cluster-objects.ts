@@ -1,70 +1,36 @@
-import type { JsonObject, Taint } from '../model/inventory.ts';
+import type { Taint } from '../model/inventory.ts';
 import { objectKey, type NodeCondition, type NodeView, type PodView } from './cluster.ts';
 import { HASH_ANNOTATION } from './ownership.ts';
 import { lineOf, lines, timeOf, unexpected, wordOf } from '../shell/probe.ts';
 import { excerpt } from '../shell/text.ts';
-import { itemsOf, objectOf, textIn, textsOf } from './decode.ts';
+import {
+  flagIn,
+  itemsOf,
+  numberIn,
+  objectOf,
+  objectsOf,
+  textIn,
+  textsOf,
+  within,
+  type JsonObject,
+} from '../shell/decode.ts';
 
-interface Metadata {
-  readonly name: string;
-  readonly namespace?: string;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly annotations?: Readonly<Record<string, string>>;
-}
-
-interface Condition {
-  readonly type: string;
-  readonly status: string;
-  readonly reason?: string;
-  readonly message?: string;
-}
-
-interface RawNode {
-  readonly metadata: Metadata;
-  readonly spec: {
-    readonly taints?: readonly (Taint & { readonly timeAdded?: string })[];
-    readonly unschedulable?: boolean;
-  };
-  readonly status: {
-    readonly conditions?: readonly Condition[];
-    readonly addresses?: readonly { readonly type: string; readonly address: string }[];
-    readonly nodeInfo: {
-      readonly machineID?: string;
-      readonly bootID?: string;
-      readonly kubeletVersion: string;
-      readonly osImage: string;
-      readonly containerRuntimeVersion: string;
-    };
-  };
-}
-
-interface ContainerStatus {
-  readonly restartCount: number;
-  readonly state?: {
-    readonly waiting?: { readonly reason?: string; readonly message?: string };
-    readonly running?: { readonly startedAt?: string };
-    readonly terminated?: { readonly finishedAt?: string };
-  };
-  readonly lastState?: { readonly terminated?: { readonly finishedAt?: string } };
-}
-
-interface RawPod {
-  readonly metadata: Metadata;
-  readonly spec: { readonly nodeName?: string; readonly containers?: readonly { readonly image?: string }[] };
-  readonly status: {
-    readonly conditions?: readonly Condition[];
-    readonly initContainerStatuses?: readonly ContainerStatus[];
-    readonly containerStatuses?: readonly ContainerStatus[];
-  };
-}
+/** The conditions of a node or pod. */
+const conditionsOf = (status: JsonObject) =>
+  objectsOf(status['conditions']).map(({ type, status: state, reason, message }) => ({
+    ...{ type: textIn(type), status: textIn(state) },
+    ...{ reason: textIn(reason, ''), message: textIn(message, '') },
+  }));
+type Condition = ReturnType<typeof conditionsOf>[number];
 
 /** Reasons of a container that waits because it begins. */
 const BEGINS: ReadonlySet<string> = new Set(['', 'ContainerCreating', 'PodInitializing']);
 
 /** Why the first container waits that waits for anything but its start. */
-const troubleOf = ({ initContainerStatuses = [], containerStatuses = [] }: RawPod['status']): string =>
-  [...initContainerStatuses, ...containerStatuses]
-    .map(({ state }) => ({ reason: textIn(state?.waiting?.reason, ''), message: textIn(state?.waiting?.message, '') }))
+const troubleOf = ({ initContainerStatuses, containerStatuses }: JsonObject): string =>
+  [...objectsOf(initContainerStatuses), ...objectsOf(containerStatuses)]
+    .map((container) => within(container, 'state', 'waiting'))
+    .map(({ reason, message }) => ({ reason: textIn(reason, ''), message: textIn(message, '') }))
     .filter(({ reason }) => !BEGINS.has(reason))
     .map(({ reason, message }) => (message === '' ? reason : `${reason}: ${message}`))[0] ?? '';
 
@@ -79,10 +45,6 @@ const BAD_WHEN_TRUE: ReadonlySet<string> = new Set([
 /** The bad or unknown conditions of a node. Conditions of others (a node problem detector) have meanings that kbuild does not know. */
 const badConditions = (conditions: readonly Condition[]): readonly NodeCondition[] =>
   conditions
-    .map(({ type, status, reason, message }) => ({
-      ...{ type: textIn(type), status: textIn(status) },
-      ...{ reason: textIn(reason, ''), message: textIn(message, '') },
-    }))
     .filter(
       ({ type, status }) => (type === 'Ready' && status !== 'True') || (BAD_WHEN_TRUE.has(type) && status !== 'False'),
     )
@@ -94,71 +56,93 @@ const badConditions = (conditions: readonly Condition[]): readonly NodeCondition
 
 const effectOf = wordOf('NoSchedule', 'PreferNoSchedule', 'NoExecute');
 
-const taintOf = ({ key, value, effect }: Taint): Taint => ({
+const taintOf = ({ key, value, effect }: JsonObject): Taint => ({
   key: textIn(key),
   ...(value === undefined ? {} : { value: textIn(value) }),
   effect: effectOf(textIn(effect)),
 });
 
-/** A NodeList as the API sends it. Throws on another. */
-export const parseNodes = (out: string): readonly NodeView[] =>
-  itemsOf(out).map((item) => {
-    const { metadata, spec, status } = item as unknown as RawNode;
-    const ready = status.conditions?.find(({ type }) => type === 'Ready');
-    const labels = textsOf(metadata.labels);
-    return {
-      name: textIn(metadata.name),
-      role: 'node-role.kubernetes.io/control-plane' in labels ? 'control-plane' : 'worker',
-      ready: ready?.status === 'True',
-      reason:
-        ready?.status === 'True'
-          ? ''
-          : `${textIn(ready?.reason, 'its kubelet has not reported yet')}${ready?.message === undefined ? '' : `: ${textIn(ready.message)}`}`,
-      conditions: badConditions(status.conditions ?? []),
-      unschedulable: spec.unschedulable === true,
-      cordonedAt: textIn(
-        (spec.taints ?? []).find(({ key }) => key === 'node.kubernetes.io/unschedulable')?.timeAdded,
-        '',
-      ),
-      kubeletVersion: excerpt(textIn(status.nodeInfo.kubeletVersion)).replace(/^v/, ''),
-      os: excerpt(textIn(status.nodeInfo.osImage)),
-      runtime: excerpt(textIn(status.nodeInfo.containerRuntimeVersion)),
-      internalAddress: textIn(status.addresses?.find(({ type }) => type === 'InternalIP')?.address, ''),
-      machineId: textIn(status.nodeInfo.machineID, ''),
-      bootId: textIn(status.nodeInfo.bootID, ''),
-      labels,
-      annotations: textsOf(metadata.annotations),
-      taints: (spec.taints ?? []).map(taintOf),
-    };
-  });
+/** Why a node is not Ready; empty if it is. */
+function unreadiness(ready: Condition | undefined): string {
+  if (ready?.status === 'True') return '';
+  if (ready === undefined) return 'its kubelet has not reported yet';
+  return [ready.reason || 'its kubelet has not reported yet', ready.message].filter((text) => text !== '').join(': ');
+}
 
-const time = (text: string | undefined): number => (text === undefined ? 0 : timeOf(text));
+function nodeOf(item: JsonObject): NodeView {
+  const { name, labels: labelled, annotations } = within(item, 'metadata');
+  const spec = within(item, 'spec');
+  const status = within(item, 'status');
+  const { kubeletVersion, osImage, containerRuntimeVersion, machineID, bootID } = within(status, 'nodeInfo');
+  const conditions = conditionsOf(status);
+  const ready = conditions.find(({ type }) => type === 'Ready');
+  const labels = textsOf(labelled);
+  const taints = objectsOf(spec['taints']);
+  const cordon = taints.find(({ key }) => key === 'node.kubernetes.io/unschedulable');
+  const address = objectsOf(status['addresses']).find(({ type }) => type === 'InternalIP');
+  return {
+    name: textIn(name),
+    role: 'node-role.kubernetes.io/control-plane' in labels ? 'control-plane' : 'worker',
+    ready: ready?.status === 'True',
+    reason: unreadiness(ready),
+    conditions: badConditions(conditions),
+    unschedulable: flagIn(spec['unschedulable']),
+    cordonedAt: textIn(cordon?.['timeAdded'], ''),
+    kubeletVersion: excerpt(textIn(kubeletVersion)).replace(/^v/, ''),
+    os: excerpt(textIn(osImage)),
+    runtime: excerpt(textIn(containerRuntimeVersion)),
+    internalAddress: textIn(address?.['address'], ''),
+    machineId: textIn(machineID, ''),
+    bootId: textIn(bootID, ''),
+    labels,
+    annotations: textsOf(annotations),
+    taints: taints.map(taintOf),
+  };
+}
+
+/** A NodeList as the API sends it. Throws on another. */
+export const parseNodes = (out: string): readonly NodeView[] => itemsOf(out).map(nodeOf);
+
+/** A time of the API, in ms since the epoch; 0 where it is missing. */
+const time = (text: unknown): number => (text === undefined || text === null ? 0 : timeOf(textIn(text)));
 
 /** When a container began again, or ended and has not begun again; 0 for one that runs for the first time. */
-function restartMs({ restartCount, state, lastState }: ContainerStatus): number {
-  if (restartCount > 0 && state?.running !== undefined) return time(state.running.startedAt);
-  return Math.max(time(state?.terminated?.finishedAt), time(lastState?.terminated?.finishedAt));
+function restartMs(container: JsonObject): number {
+  const { running } = within(container, 'state');
+  if (numberIn(container['restartCount'], 0) > 0 && running !== undefined) return time(objectOf(running)['startedAt']);
+  const ends = ['state', 'lastState'].map((part) => time(within(container, part, 'terminated')['finishedAt']));
+  return Math.max(...ends);
 }
 
 /** When the first of the containers that run began; 0 where none runs. */
-function startMs(statuses: readonly ContainerStatus[]): number {
-  const starts = statuses.flatMap(({ state }) => (state?.running === undefined ? [] : [time(state.running.startedAt)]));
+function startMs(containers: readonly JsonObject[]): number {
+  const starts = containers.flatMap((container) => {
+    const { running } = within(container, 'state');
+    return running === undefined ? [] : [time(objectOf(running)['startedAt'])];
+  });
   return starts.length === 0 ? 0 : Math.min(...starts);
 }
 
-/** A PodList as the API sends it. */
-export const parsePods = (out: string): readonly PodView[] =>
-  (itemsOf(out) as readonly unknown[] as readonly RawPod[]).map(({ metadata, spec, status }) => ({
-    namespace: textIn(metadata.namespace, ''),
-    name: textIn(metadata.name),
-    node: textIn(spec.nodeName, ''),
-    labels: textsOf(metadata.labels),
-    ready: status.conditions?.some((condition) => condition.type === 'Ready' && condition.status === 'True') === true,
+function podOf(item: JsonObject): PodView {
+  const { namespace, name, labels } = within(item, 'metadata');
+  const { nodeName, containers } = within(item, 'spec');
+  const status = within(item, 'status');
+  const statuses = objectsOf(status['containerStatuses']);
+  return {
+    namespace: textIn(namespace, ''),
+    name: textIn(name),
+    node: textIn(nodeName, ''),
+    labels: textsOf(labels),
+    ready: conditionsOf(status).some((condition) => condition.type === 'Ready' && condition.status === 'True'),
     trouble: troubleOf(status),
-    lastRestartMs: Math.max(0, ...(status.containerStatuses ?? []).map(restartMs)),
-    images: (spec.containers ?? []).map(({ image }) => textIn(image, '')),
-    startedMs: startMs(status.containerStatuses ?? []),
-  }));
+    lastRestartMs: Math.max(0, ...statuses.map(restartMs)),
+    images: objectsOf(containers).map(({ image }) => textIn(image, '')),
+    startedMs: startMs(statuses),
+  };
+}
+
+/** A PodList as the API sends it. Throws on another. */
+export const parsePods = (out: string): readonly PodView[] => itemsOf(out).map(podOf);
 
 /** A ConfigMapList: name → data. */
 export const parseConfigMaps = (out: string): ReadonlyMap<string, Readonly<Record<string, string>>> =>
@@ -204,14 +188,10 @@ export function byWantedKey(
   return new Map(
     wanted.flatMap((object) => {
       const key = objectKey(object);
-      const [apiVersion, kind, namespace, name] = [
-        object['apiVersion'] as string,
-        object['kind'] as string,
-        (object['metadata'] as Metadata).namespace,
-        (object['metadata'] as Metadata).name,
-      ];
-      const its =
-        found.get(key) ?? (namespace === undefined ? found.get(`${apiVersion}/${kind}/default/${name}`) : undefined);
+      const { apiVersion, kind } = object;
+      const metadata = within(object, 'metadata');
+      const inDefault = { apiVersion, kind, metadata: { ...metadata, namespace: 'default' } };
+      const its = found.get(key) ?? (metadata['namespace'] === undefined ? found.get(objectKey(inDefault)) : undefined);
       return its === undefined ? [] : [[key, its] as const];
     }),
   );

@@ -2,6 +2,7 @@ import type { JsonObject, Taint } from '../model/inventory.ts';
 import type { HandlerPod } from './handler-pods.ts';
 import type { KubeletRequest } from './kubelet-requests.ts';
 import type { TokenUse } from './token-use.ts';
+import { within } from '../shell/decode.ts';
 
 /** A condition of a node that is not as it should be, or that nothing reports: Ready, pressure, network. */
 export interface NodeCondition {
@@ -205,13 +206,8 @@ export const clusterPartOf = (field: string): ClusterPart | undefined => PART_OF
 
 /** `apiVersion/kind/namespace/name`, the identity of an object. Throws on an object without them. */
 export function objectKey(object: JsonObject): string {
-  const metadata = object['metadata'] as { readonly name?: unknown; readonly namespace?: unknown } | undefined;
-  if (
-    typeof object['apiVersion'] !== 'string' ||
-    typeof object['kind'] !== 'string' ||
-    typeof metadata?.name !== 'string'
-  )
+  const { name, namespace } = within(object, 'metadata');
+  if (typeof object['apiVersion'] !== 'string' || typeof object['kind'] !== 'string' || typeof name !== 'string')
     throw new TypeError('an object needs apiVersion, kind and metadata.name');
-  const namespace = typeof metadata.namespace === 'string' ? metadata.namespace : '';
-  return `${object['apiVersion']}/${object['kind']}/${namespace}/${metadata.name}`;
+  return `${object['apiVersion']}/${object['kind']}/${typeof namespace === 'string' ? namespace : ''}/${name}`;
 }

@@ -1,5 +1,5 @@
 import type { MemberView } from './cluster.ts';
-import { objectOf, objectsOf, textIn } from './decode.ts';
+import { flagIn, objectOf, objectsOf, textIn, textsIn, within, type JsonObject } from '../shell/decode.ts';
 import { lineOf, lines, numberOf } from '../shell/probe.ts';
 import type { Command } from '../shell/command.ts';
 import type { Host, Inventory } from '../model/inventory.ts';
@@ -31,51 +31,53 @@ export interface EtcdView {
   readonly alarms: readonly string[];
 }
 
-interface RawMember {
-  readonly ID: string;
-  readonly name?: string;
-  readonly peerURLs?: readonly string[];
-  readonly clientURLs?: readonly string[];
-  readonly isLearner?: boolean;
-}
-
-interface RawStatus {
-  readonly Endpoint: string;
-  readonly Status: {
-    readonly header: { readonly member_id: string };
-    readonly leader?: string;
-    readonly dbSize?: string | number;
-    readonly dbSizeInUse?: string | number;
-    readonly dbSizeQuota?: string | number;
-    readonly version?: string;
-  };
-}
-
 /** Member ids are uint64: numbers of 16 digits and more become strings before JSON loses their end. */
 const withLongNumbers = (json: string): unknown => JSON.parse(json.replaceAll(/("\s*:\s*)(\d{16,})/g, '$1"$2"'));
 
-const hex = (id: string | number): string => BigInt(id).toString(16);
-
-interface RawHealth {
-  readonly endpoint: string;
-  readonly health: unknown;
-  readonly error?: string;
+/** A member's id as etcd shows it to people. Throws on what is no number. */
+function hex(id: unknown): string {
+  if (typeof id !== 'string' && typeof id !== 'number')
+    throw new Error('unexpected output: a member of etcd without an id');
+  return BigInt(id).toString(16);
 }
 
 /**
  * True for a member that answers a linearizable read. etcdctl calls every member unhealthy while any of them has an alarm
  * (etcdctl/ctlv3/command/ep_command.go); under NOSPACE, of which `alarms` tells, members serve reads and hold their quorum.
  */
-const isWell = ({ health, error = '' }: RawHealth): boolean =>
-  health === true || /^Active Alarm\(s\):( NOSPACE)+\s*$/.test(error);
+const isWell = ({ health, error }: JsonObject): boolean =>
+  health === true || /^Active Alarm\(s\):( NOSPACE)+$/.test(textIn(error, '').trimEnd());
 
 /** etcd's AlarmType by number or name. One that kbuild does not know must not pass for NOSPACE, which kbuild disarms. */
-const alarmName = (alarm: number | string | undefined): string =>
-  alarm === 1 ? 'NOSPACE' : alarm === 2 ? 'CORRUPT' : String(alarm ?? 'unknown');
+const alarmName = (alarm: unknown): string =>
+  alarm === 1
+    ? 'NOSPACE'
+    : alarm === 2
+      ? 'CORRUPT'
+      : typeof alarm === 'string' || typeof alarm === 'number'
+        ? lineOf(String(alarm))
+        : 'unknown';
 
-/** A size that a member told, as a field; none if it did not. */
-const sized = <K extends string>(name: K, size: string | number | undefined): { readonly [P in K]?: number } =>
-  size === undefined ? {} : ({ [name]: numberOf(String(size)) } as { readonly [P in K]: number });
+/** A size that a member told, which may be a number or a text; undefined if it told none. */
+const sizeOf = (size: unknown): number | undefined =>
+  size === undefined ? undefined : typeof size === 'number' ? numberOf(String(size)) : numberOf(textIn(size));
+
+/** What a member told of itself. */
+function statusOf(object: JsonObject) {
+  const status = within(object, 'Status');
+  const [inUse, quota] = [sizeOf(status['dbSizeInUse']), sizeOf(status['dbSizeQuota'])];
+  return {
+    endpoint: textIn(object['Endpoint']),
+    id: hex(within(status, 'header')['member_id']),
+    leader: status['leader'] === undefined ? undefined : hex(status['leader']),
+    dbSize: sizeOf(status['dbSize']) ?? 0,
+    told: {
+      ...(inUse === undefined ? {} : { dbSizeInUse: inUse }),
+      ...(quota === undefined ? {} : { dbSizeQuota: quota }),
+      ...(status['version'] === undefined ? {} : { version: lineOf(textIn(status['version'])) }),
+    },
+  };
+}
 
 /** Parses what `etcdCommand` or `etcdAloneCommand` printed; without health every member that answers counts as healthy. Throws on other output. */
 export function parseEtcd(out: string): EtcdView {
@@ -89,37 +91,34 @@ export function parseEtcd(out: string): EtcdView {
   };
   const told = objectOf(answer('members') ?? {})['members'];
   if (told === undefined) throw new Error('etcd did not tell its members');
-  const members = objectsOf(told) as readonly unknown[] as readonly RawMember[];
-  const health = objectsOf(answer('health')) as readonly unknown[] as readonly RawHealth[];
-  const status = objectsOf(answer('status')) as readonly unknown[] as readonly RawStatus[];
+  const status = objectsOf(answer('status')).map(statusOf);
   const healthy = new Set(
     answers.has('health')
-      ? health.filter(isWell).map(({ endpoint }) => endpoint)
-      : status.map(({ Endpoint }) => Endpoint),
+      ? objectsOf(answer('health'))
+          .filter(isWell)
+          .map(({ endpoint }) => textIn(endpoint))
+      : status.map(({ endpoint }) => endpoint),
   );
-  const byId = new Map(status.map(({ Status }) => [hex(Status.header.member_id), Status]));
-  const { alarms = [] } = (answer('alarms') ?? {}) as {
-    readonly alarms?: readonly { readonly memberID?: string; readonly alarm?: number | string }[];
-  };
+  const byId = new Map(status.map((each) => [each.id, each]));
   return {
-    members: members.map((member) => {
-      const id = hex(member.ID);
+    members: objectsOf(told).map((member) => {
+      const id = hex(member['ID']);
       const its = byId.get(id);
+      const learner = flagIn(member['isLearner']);
       return {
         id,
-        name: textIn(member.name, ''),
-        peerUrl: textIn(member.peerURLs?.[0], ''),
-        learner: member.isLearner === true,
+        name: textIn(member['name'], ''),
+        peerUrl: textsIn(member['peerURLs'])[0] ?? '',
+        learner,
         // A learner does not report its health, only its status.
-        healthy:
-          (member.clientURLs ?? []).some((url) => healthy.has(url)) || (member.isLearner === true && its !== undefined),
-        leader: its?.leader !== undefined && hex(its.leader) === id,
-        dbSize: numberOf(String(its?.dbSize ?? 0)),
-        ...sized('dbSizeInUse', its?.dbSizeInUse),
-        ...sized('dbSizeQuota', its?.dbSizeQuota),
-        ...(its?.version === undefined ? {} : { version: lineOf(textIn(its.version)) }),
+        healthy: textsIn(member['clientURLs']).some((url) => healthy.has(url)) || (learner && its !== undefined),
+        leader: its?.leader === id,
+        dbSize: its?.dbSize ?? 0,
+        ...its?.told,
       };
     }),
-    alarms: alarms.map(({ memberID, alarm }) => `${alarmName(alarm)} on ${hex(memberID ?? 0)}`),
+    alarms: objectsOf(within(answer('alarms'))['alarms']).map(
+      ({ memberID, alarm }) => `${alarmName(alarm)} on ${hex(memberID ?? 0)}`,
+    ),
   };
 }

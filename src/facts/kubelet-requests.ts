@@ -1,3 +1,5 @@
+import { itemsOf, objectsOf, textIn, textsIn, within, type JsonObject } from '../shell/decode.ts';
+
 /** A kubelet's request for a certificate of its own, as the API shows it. */
 export interface KubeletRequest {
   /** `client`: what the kubelet shows to API servers. `server`: what it shows to those who connect to its port. */
@@ -15,26 +17,6 @@ export interface KubeletRequest {
   readonly request: string;
 }
 
-interface RawRequest {
-  readonly metadata: {
-    readonly name: string;
-    readonly uid: string;
-    readonly resourceVersion: string;
-    readonly creationTimestamp: string;
-  };
-  readonly spec: {
-    readonly signerName: string;
-    readonly username?: string;
-    readonly groups?: readonly string[];
-    readonly usages?: readonly string[];
-    readonly request: string;
-  };
-  readonly status?: {
-    readonly certificate?: string;
-    readonly conditions?: readonly { readonly type: string; readonly status?: string }[];
-  };
-}
-
 /** Signers, and the usages that they would allow (pkg/apis/certificates/helpers.go). */
 const SIGNERS: Readonly<Record<string, { readonly profile: KubeletRequest['profile']; readonly usage: string }>> = {
   'kubernetes.io/kube-apiserver-client-kubelet': { profile: 'client', usage: 'client auth' },
@@ -50,47 +32,64 @@ function allows(usage: string, usages: readonly string[] = []): boolean {
   );
 }
 
-const has = ({ status }: RawRequest, type: string): boolean =>
-  status?.conditions?.some((one) => one.type === type && one.status !== 'False') === true;
+/** A request as the API shows it. */
+function rawOf(item: JsonObject) {
+  const { name, uid, resourceVersion, creationTimestamp } = within(item, 'metadata');
+  const { signerName, username, groups, usages, request } = within(item, 'spec');
+  const { certificate, conditions } = within(item, 'status');
+  const met = objectsOf(conditions).filter(({ status }) => textIn(status, '') !== 'False');
+  return {
+    ...{ name: textIn(name), uid: textIn(uid), resourceVersion: textIn(resourceVersion) },
+    ...{ created: textIn(creationTimestamp), signer: textIn(signerName), username: textIn(username, '') },
+    ...{ groups: textsIn(groups), usages: textsIn(usages), request: textIn(request) },
+    hasCertificate: textIn(certificate, '') !== '',
+    conditions: new Set(met.map(({ type }) => textIn(type))),
+  };
+}
+type RawRequest = ReturnType<typeof rawOf>;
 
 /** True for a request that a node's kubelet made for itself. */
-const isKubelets = ({ spec }: RawRequest): boolean =>
-  spec.username?.startsWith(NODE_USER) === true &&
-  spec.groups?.includes(NODE_GROUP) === true &&
-  SIGNERS[spec.signerName] !== undefined &&
-  allows(SIGNERS[spec.signerName]!.usage, spec.usages);
+const isKubelets = ({ username, groups, signer, usages }: RawRequest): boolean =>
+  username.startsWith(NODE_USER) &&
+  groups.includes(NODE_GROUP) &&
+  SIGNERS[signer] !== undefined &&
+  allows(SIGNERS[signer].usage, usages);
 
 /** A client certificate waits for its signer only: Kubernetes has approved it, or never will. */
-const waits = (raw: RawRequest): boolean =>
-  !has(raw, 'Denied') &&
-  !has(raw, 'Failed') &&
-  (SIGNERS[raw.spec.signerName]!.profile === 'server' || has(raw, 'Approved'));
+const waits = ({ signer, conditions }: RawRequest): boolean =>
+  !conditions.has('Denied') &&
+  !conditions.has('Failed') &&
+  (SIGNERS[signer]!.profile === 'server' || conditions.has('Approved'));
 
-const requestOf = (raw: RawRequest): KubeletRequest => {
-  const { metadata, spec } = raw;
-  return {
-    profile: SIGNERS[spec.signerName]!.profile,
-    name: metadata.name,
-    uid: metadata.uid,
-    resourceVersion: metadata.resourceVersion,
-    approved: has(raw, 'Approved'),
-    node: spec.username!.slice(NODE_USER.length),
-    request: Buffer.from(spec.request, 'base64').toString('utf8'),
-  };
-};
+const requestOf = ({
+  signer,
+  name,
+  uid,
+  resourceVersion,
+  conditions,
+  username,
+  request,
+}: RawRequest): KubeletRequest => ({
+  profile: SIGNERS[signer]!.profile,
+  name,
+  uid,
+  resourceVersion,
+  approved: conditions.has('Approved'),
+  node: username.slice(NODE_USER.length),
+  request: Buffer.from(request, 'base64').toString('utf8'),
+});
 
 /**
  * The requests of kubelets that wait for a certificate, from a CertificateSigningRequestList. Of each node and profile only the
- * newest request counts: a kubelet gives one up after 15 minutes and makes another.
+ * newest request counts: a kubelet gives one up after 15 minutes and makes another. Throws on another list.
  */
 export function parseKubeletRequests(out: string): readonly KubeletRequest[] {
-  const { items } = JSON.parse(out) as { readonly items: readonly RawRequest[] };
   const newest = new Map<string, RawRequest>();
-  for (const item of items.filter((one) => isKubelets(one) && waits(one))) {
-    const key = `${item.spec.signerName} ${item.spec.username!}`;
+  for (const item of itemsOf(out).map(rawOf)) {
+    if (!isKubelets(item) || !waits(item)) continue;
+    const key = `${item.signer} ${item.username}`;
     const other = newest.get(key);
-    if (other === undefined || other.metadata.creationTimestamp < item.metadata.creationTimestamp)
-      newest.set(key, item);
+    if (other === undefined || other.created < item.created) newest.set(key, item);
   }
-  return [...newest.values()].filter(({ status }) => (status?.certificate ?? '') === '').map(requestOf);
+  return [...newest.values()].filter(({ hasCertificate }) => !hasCertificate).map(requestOf);
 }

@@ -1,3 +1,5 @@
+import { objectOf, textIn } from '../shell/decode.ts';
+
 /** What kbuild wrote before it let kubeadm change the host. It only explains; facts decide. */
 export interface Marker {
   readonly cluster: string;
@@ -16,12 +18,16 @@ export interface Marker {
 export function markerOf(text: string): Marker | 'absent' | 'unreadable' {
   if (text.trim() === 'absent') return 'absent';
   try {
-    const { cluster, action, job, stage = 'begun', about, how } = JSON.parse(text) as Partial<Marker>;
-    if (![cluster, action, job, stage].every((one) => typeof one === 'string' && one !== '')) return 'unreadable';
+    const { about, how, ...rest } = objectOf(JSON.parse(text));
+    const cluster = textIn(rest['cluster']);
+    const action = textIn(rest['action']);
+    const job = textIn(rest['job']);
+    const stage = textIn(rest['stage'], 'begun');
+    if ([cluster, action, job, stage].includes('')) return 'unreadable';
     return {
-      cluster: cluster!,
-      action: action!,
-      job: job!,
+      cluster,
+      action,
+      job,
       stage,
       ...(typeof about === 'string' ? { about } : {}),
       ...(typeof how === 'string' ? { how } : {}),

@@ -18,7 +18,7 @@ import { RECORD, SETTINGS } from './ownership.ts';
 import { settingsNote } from './settings-note.ts';
 import { lines } from '../shell/probe.ts';
 import { excerpt } from '../shell/text.ts';
-import { objectOf } from './decode.ts';
+import { objectOf } from '../shell/decode.ts';
 import { factsFrom, MOST_OF_CLUSTER } from './facts-from.ts';
 
 /** Facts of hosts that decide where the cluster is observed. */

@@ -1,4 +1,5 @@
 import type { JsonObject } from '../model/inventory.ts';
+import { within } from '../shell/decode.ts';
 
 /** Field manager of everything that kbuild applies. */
 export const FIELD_MANAGER = 'kbuild';
@@ -28,7 +29,7 @@ export const SETTINGS = {
 
 /** The fields of an object that name it. */
 export function identity(object: JsonObject): JsonObject {
-  const { name, namespace } = object['metadata'] as { readonly name: string; readonly namespace?: string };
+  const { name, namespace } = within(object, 'metadata');
   return {
     apiVersion: object['apiVersion'],
     kind: object['kind'],

@@ -1,3 +1,4 @@
+import { objectOf, textIn } from '../shell/decode.ts';
 import { lines, timeOf } from '../shell/probe.ts';
 import { workloadOf } from './workload-of.ts';
 
@@ -32,8 +33,7 @@ const DEFAULT_LIFETIME_S = 3607;
 
 function keyIdIn(header: string): string {
   try {
-    const { kid } = JSON.parse(Buffer.from(header, 'base64url').toString('utf8')) as { readonly kid?: unknown };
-    return typeof kid === 'string' ? kid : '';
+    return textIn(objectOf(JSON.parse(Buffer.from(header, 'base64url').toString('utf8')))['kid'], '');
   } catch {
     return '';
   }

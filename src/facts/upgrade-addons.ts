@@ -1,6 +1,6 @@
 import { parse as parseYaml } from 'yaml';
 import type { JsonObject } from '../model/inventory.ts';
-import { objectOf, objectsOf, textIn } from './decode.ts';
+import { objectOf, objectsOf, textIn, within } from '../shell/decode.ts';
 import { lines, timeOf, unexpected } from '../shell/probe.ts';
 
 /** Fields of a pod template that a manager other than kubeadm set last. */
@@ -43,37 +43,33 @@ const KNOWN_MANAGERS: ReadonlySet<string> = new Set(['kubeadm', 'kube-controller
 /** Set by `kubectl rollout restart`: kubeadm replaces it, and nothing is lost. */
 const RESTARTED_AT = 'kubectl.kubernetes.io/restartedAt';
 
-type Fields = Readonly<Record<string, unknown>>;
-
-const below = (fields: unknown, key: string): Fields => ((fields as Fields | undefined)?.[key] ?? {}) as Fields;
-
 /** Names of the fields in a level of `fieldsV1`, without `f:`; `.` stands for the level itself. */
-const namesIn = (fields: Fields): readonly string[] =>
+const namesIn = (fields: JsonObject): readonly string[] =>
   Object.keys(fields)
     .filter((key) => key.startsWith('f:'))
     .map((key) => key.slice(2));
 
 /** Fields of containers: the keys of this list are like `k:{"name":"coredns"}`. */
-const containerFields = (list: string, fields: Fields): readonly string[] =>
+const containerFields = (list: string, fields: JsonObject): readonly string[] =>
   Object.entries(fields)
     .filter(([key]) => key.startsWith('k:'))
     .flatMap(([key, value]) => {
-      const { name } = JSON.parse(key.slice(2)) as { readonly name?: string };
-      return namesIn(value as Fields).map((field) => `${list}[${name ?? key}].${field}`);
+      const name = textIn(objectOf(JSON.parse(key.slice(2)))['name'], key);
+      return namesIn(objectOf(value)).map((field) => `${list}[${name}].${field}`);
     });
 
 /** The fields of a Deployment's pod template that an entry of managedFields owns. */
 function templateFields(fieldsV1: unknown): readonly string[] {
-  const template = below(below(fieldsV1, 'f:spec'), 'f:template');
-  const spec = below(template, 'f:spec');
+  const template = within(within(fieldsV1, 'f:spec'), 'f:template');
+  const spec = within(template, 'f:spec');
   return [
     ...['annotations', 'labels'].flatMap((part) =>
-      namesIn(below(below(template, 'f:metadata'), `f:${part}`))
+      namesIn(within(within(template, 'f:metadata'), `f:${part}`))
         .filter((name) => name !== RESTARTED_AT)
         .map((name) => `${part}[${name}]`),
     ),
     ...namesIn(spec).flatMap((name) =>
-      name === 'containers' || name === 'initContainers' ? containerFields(name, below(spec, `f:${name}`)) : [name],
+      name === 'containers' || name === 'initContainers' ? containerFields(name, within(spec, `f:${name}`)) : [name],
     ),
   ];
 }
@@ -90,21 +86,20 @@ function coreDnsEdits(text: string): Addons['coreDnsEdits'] {
 }
 
 const isDisabled = (configuration: JsonObject, addon: 'dns' | 'proxy'): boolean =>
-  (configuration[addon] as { readonly disabled?: unknown } | undefined)?.disabled === true;
+  within(configuration, addon)['disabled'] === true;
 
 /** Parses the part `addons` of `upgrade-view.sh`. Throws on other output. */
 export function parseAddons(out: string): Addons {
   const [, coreDns, proxy, yaml] = /^coredns ?(.*)\nkube-proxy ?(.*)\n([\s\S]*)$/.exec(out) ?? [];
-  const configuration = parseYaml(yaml ?? '') as unknown;
-  if (coreDns === undefined || typeof configuration !== 'object' || configuration === null)
-    throw new Error('kubeadm-config has no ClusterConfiguration');
+  const found: unknown = parseYaml(yaml ?? '');
+  if (coreDns === undefined || found === null) throw new Error('kubeadm-config has no ClusterConfiguration');
+  const configuration = objectOf(found);
   const edits = coreDnsEdits(coreDns);
-  const is = configuration as JsonObject;
   return {
     coreDnsEdits: edits,
     comesBack: [
-      ...(edits === 'absent' && !isDisabled(is, 'dns') ? (['CoreDNS'] as const) : []),
-      ...(proxy === '' && !isDisabled(is, 'proxy') ? (['kube-proxy'] as const) : []),
+      ...(edits === 'absent' && !isDisabled(configuration, 'dns') ? (['CoreDNS'] as const) : []),
+      ...(proxy === '' && !isDisabled(configuration, 'proxy') ? (['kube-proxy'] as const) : []),
     ],
   };
 }

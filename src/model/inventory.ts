@@ -1,6 +1,7 @@
 import type { Dns } from './dns.ts';
 import type { BuiltEtcd, ExternalEtcd } from './etcd.ts';
 import type { Hooks } from './hooks.ts';
+import type { JsonObject } from '../shell/decode.ts';
 import type { Secret } from '../shell/secret.ts';
 import type { Certificates, LoadBalancer } from './control-plane.ts';
 import type { PluginSettings } from './network-plugins.ts';
@@ -13,8 +14,7 @@ import type { WindowsSettings } from './windows-settings.ts';
 /** What a host is for. One role a host. */
 export type Role = 'control-plane' | 'worker' | 'etcd' | 'load-balancer';
 
-/** A JSON object of the user's, merged into an object of kbuild's. */
-export type JsonObject = { readonly [key: string]: unknown };
+export type { JsonObject };
 
 /** kubeadm v1beta4 writes arguments as a list; names without leading dashes. */
 export interface Argument {

@@ -1,8 +1,10 @@
 import { serviceCidrs } from '../configuration/service-subnets.ts';
 import type { Step } from '../engine/step.ts';
-import { objectKey } from '../facts/cluster.ts';
-import type { Inventory, JsonObject } from '../model/inventory.ts';
+import { objectKey, type ClusterUp } from '../facts/cluster.ts';
+import { ofCluster } from '../facts/of-cluster.ts';
+import type { Inventory } from '../model/inventory.ts';
 import { manifest, type Manifest } from '../resources/manifest.ts';
+import { textIn, within } from '../shell/decode.ts';
 
 /** The objects of `moreServiceSubnets`; undefined if there are none. */
 export function serviceSubnetManifest(inventory: Inventory): Manifest | undefined {
@@ -11,8 +13,9 @@ export function serviceSubnetManifest(inventory: Inventory): Manifest | undefine
   return { title: `ServiceCIDRs ${inventory.network.moreServiceSubnets.join(', ')}`, objects, compare: 'fields' };
 }
 
-const isDeleted = (live: JsonObject | undefined): boolean =>
-  (live?.['metadata'] as { readonly deletionTimestamp?: unknown } | undefined)?.deletionTimestamp !== undefined;
+/** True for an object that Kubernetes has not let go yet. */
+const isDeleted = (cluster: ClusterUp, key: string): boolean =>
+  ofCluster(cluster, key, () => within(cluster.objects.get(key), 'metadata')['deletionTimestamp'] !== undefined);
 
 const applied = manifest('service-subnets', serviceSubnetManifest);
 
@@ -25,11 +28,9 @@ export const serviceSubnets: Step<'cluster'> = {
   diff: (target) => {
     const { inventory, facts } = target;
     const deleted =
-      facts.state === 'up'
-        ? serviceCidrs(inventory).filter((object) => isDeleted(facts.objects.get(objectKey(object))))
-        : [];
+      facts.state === 'up' ? serviceCidrs(inventory).filter((object) => isDeleted(facts, objectKey(object))) : [];
     if (deleted.length === 0) return applied.diff(target);
-    const names = deleted.map(({ metadata }) => (metadata as { readonly name: string }).name).join(', ');
+    const names = deleted.map((object) => textIn(within(object, 'metadata')['name'])).join(', ');
     return [
       {
         summary: `wait until ServiceCIDR ${names} is gone, which was taken out before and gives no addresses; Services still have some of it: \`kubectl get ipaddresses\` names them. Or take it out again`,

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../model/inventory.ts';
 import type { Held, Remote } from '../remote/remote.ts';
+import { itemsOf, textIn, textsOf, within } from '../shell/decode.ts';
 import { sh } from '../shell/sh.ts';
 import { script } from '../templates.ts';
 import { podsSeen, podWarnings, type PodSeen } from './pods-seen.ts';
@@ -31,15 +32,11 @@ const SPACE_UNTIL = 'kbuild.dev/until';
 export function expired(out: string): readonly string[] {
   const end = out.indexOf('\n');
   const now = Number(out.slice(0, end));
-  const { items } = JSON.parse(out.slice(end)) as {
-    readonly items: readonly {
-      readonly metadata: { readonly name: string; readonly annotations?: Readonly<Record<string, string>> };
-      readonly status?: { readonly phase?: string };
-    }[];
-  };
-  return items.flatMap(({ metadata: { name, annotations }, status }) =>
-    Number(annotations?.[SPACE_UNTIL] ?? '0') < now && status?.phase !== 'Terminating' ? [name] : [],
-  );
+  return itemsOf(out.slice(end)).flatMap((item) => {
+    const { name, annotations } = within(item, 'metadata');
+    const until = Number(textsOf(annotations)[SPACE_UNTIL] ?? '0');
+    return until < now && within(item, 'status')['phase'] !== 'Terminating' ? [textIn(name)] : [];
+  });
 }
 
 interface PodSpaceOptions {

@@ -1,3 +1,4 @@
+import { itemsOf, objectsOf, textIn, within, type JsonObject } from '../shell/decode.ts';
 import { until } from '../until.ts';
 
 /** A pod as the API shows it. */
@@ -10,65 +11,49 @@ export interface PodSeen {
   readonly reason: string;
 }
 
-interface RawPod {
-  readonly metadata: { readonly name: string };
-  readonly spec: { readonly nodeName?: string };
-  readonly status: {
-    readonly podIP?: string;
-    readonly phase?: string;
-    readonly reason?: string;
-    readonly message?: string;
-    readonly conditions?: readonly { readonly type: string; readonly status: string; readonly message?: string }[];
-    readonly containerStatuses?: readonly {
-      readonly state?: { readonly waiting?: { readonly reason?: string; readonly message?: string } };
-    }[];
-  };
+const withMessage = (reason: string, message: string): string => (message === '' ? reason : `${reason}: ${message}`);
+
+/** Why a pod is not ready. */
+function whyNot(status: JsonObject): string {
+  const { phase, reason, message, containerStatuses } = status;
+  const scheduling = objectsOf(status['conditions']).find(({ type }) => type === 'PodScheduled');
+  if (scheduling?.['status'] === 'False') return textIn(scheduling['message'], 'not scheduled');
+  if (phase === 'Failed') return withMessage(textIn(reason, 'failed'), textIn(message, ''));
+  const waiting = objectsOf(containerStatuses)
+    .map((container) => within(container, 'state')['waiting'])
+    .find((state) => state !== undefined);
+  if (waiting !== undefined) {
+    const why = within(waiting);
+    return withMessage(textIn(why['reason'], 'waiting'), textIn(why['message'], ''));
+  }
+  return containerStatuses === undefined ? 'its kubelet has not begun' : 'its server does not answer';
 }
 
-const withMessage = (reason: string, message: string | undefined): string =>
-  message === undefined ? reason : `${reason}: ${message}`;
-
-function seen({ metadata, spec, status }: RawPod): PodSeen {
-  const condition = (type: string) => status.conditions?.find((one) => one.type === type);
-  const ready = condition('Ready')?.status === 'True';
-  const waiting = status.containerStatuses?.map(({ state }) => state?.waiting).find((one) => one !== undefined);
-  const scheduling = condition('PodScheduled');
-  const why = (): string => {
-    if (scheduling?.status === 'False') return scheduling.message ?? 'not scheduled';
-    if (status.phase === 'Failed') return withMessage(status.reason ?? 'failed', status.message);
-    if (waiting !== undefined) return withMessage(waiting.reason ?? 'waiting', waiting.message);
-    return status.containerStatuses === undefined ? 'its kubelet has not begun' : 'its server does not answer';
-  };
+function seen(item: JsonObject): PodSeen {
+  const status = within(item, 'status');
+  const ready = objectsOf(status['conditions']).some((one) => one['type'] === 'Ready' && one['status'] === 'True');
   return {
-    name: metadata.name,
-    node: spec.nodeName ?? '',
-    ip: status.podIP ?? '',
+    name: textIn(within(item, 'metadata')['name']),
+    node: textIn(within(item, 'spec')['nodeName'], ''),
+    ip: textIn(status['podIP'], ''),
     ready,
-    reason: ready ? '' : why(),
+    reason: ready ? '' : whyNot(status),
   };
 }
 
 /** Reads the pods from the output of `kubectl get pods -o json`. Throws on anything else. */
-export const podsSeen = (out: string): readonly PodSeen[] =>
-  (JSON.parse(out) as { readonly items: readonly RawPod[] }).items.map(seen);
-
-interface RawEvent {
-  readonly type?: string;
-  readonly message?: string;
-  readonly involvedObject: { readonly kind?: string; readonly name?: string };
-}
+export const podsSeen = (out: string): readonly PodSeen[] => itemsOf(out).map(seen);
 
 /** Reads the last warning about each pod from the output of `kubectl get events -o json`. Throws on anything else. */
-export function podWarnings(out: string): ReadonlyMap<string, string> {
-  const { items } = JSON.parse(out) as { readonly items: readonly RawEvent[] };
-  return new Map(
-    items.flatMap(({ type, message, involvedObject: { kind, name } }) =>
-      type === 'Warning' && kind === 'Pod' && name !== undefined && message !== undefined
-        ? [[name, message.split('\n')[0]!] as const]
-        : [],
-    ),
+export const podWarnings = (out: string): ReadonlyMap<string, string> =>
+  new Map(
+    itemsOf(out).flatMap((event) => {
+      const { kind, name } = within(event, 'involvedObject');
+      const message = textIn(event['message'], '');
+      const isMeant = event['type'] === 'Warning' && kind === 'Pod' && name !== undefined && message !== '';
+      return isMeant ? [[textIn(name), message.split('\n')[0]!] as const] : [];
+    }),
   );
-}
 
 /** How kbuild waits for pods. */
 export interface PodWait {

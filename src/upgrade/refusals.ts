@@ -26,6 +26,7 @@ import { etcdBefore } from './hop.ts';
 import { removedRefusals } from './removed-refusals.ts';
 import { oldKubelets } from './kubelet-versions.ts';
 import { apartAfterwards, type IsChosen } from './whole-cluster.ts';
+import { textIn, within } from '../shell/decode.ts';
 
 const newest = (versions: readonly string[]): string => versions.toSorted(compareVersions).at(-1)!;
 
@@ -140,8 +141,8 @@ function pinned(inventory: Inventory, hops: readonly string[]): readonly Refused
       }),
     ),
   );
-  const etcd = (kubeadm.cluster['etcd'] ?? {}) as { readonly local?: { readonly imageTag?: string } };
-  const tag = etcd.local?.imageTag;
+  const { imageTag } = within(kubeadm.cluster, 'etcd', 'local');
+  const tag = imageTag === undefined ? undefined : textIn(imageTag);
   const minimum = hops.map((version) => etcdBefore({ version })).find((one) => one !== undefined);
   const isOld = tag !== undefined && minimum !== undefined && compareVersions(releaseOf(tag), minimum) < 0;
   return [

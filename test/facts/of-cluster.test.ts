@@ -6,7 +6,7 @@ import { membersInData } from '../../src/cluster/restore-members.ts';
 import { dnsDifferences } from '../../src/configuration/dns.ts';
 import { appliedOf } from '../../src/configuration/taints.ts';
 import { objectKey, type ClusterUp } from '../../src/facts/cluster.ts';
-import { kubeconfigOf, withInClusters } from '../../src/facts/decode.ts';
+import { kubeconfigOf, withInClusters } from '../../src/shell/decode.ts';
 import { settingsNote } from '../../src/facts/settings-note.ts';
 import { announcedCas, CLUSTER_INFO, podsCas } from '../../src/kubeadm/authority/published.ts';
 import { serverIn } from '../../src/kubeadm/endpoint/config-map.ts';

@@ -2,8 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import { FactError } from '../../src/errors.ts';
 import { parseConfigMaps, parseNodes, parseObjects, parsePods, parseSecrets } from '../../src/facts/cluster-objects.ts';
-import { itemsOf, objectOf, objectsOf, textIn, textsOf } from '../../src/facts/decode.ts';
+import { itemsOf, objectOf, objectsOf, textIn, textsOf } from '../../src/shell/decode.ts';
 import { parseEtcd } from '../../src/facts/etcd-view.ts';
+import { parseKubeletRequests } from '../../src/facts/kubelet-requests.ts';
 import { factsFrom } from '../../src/facts/facts-from.ts';
 import { kubeletConfig } from '../../src/facts/linux/kubelet.ts';
 import { modules } from '../../src/facts/linux/kernel.ts';
@@ -12,9 +13,13 @@ import { applied, services } from '../../src/facts/linux/services.ts';
 import { missingTools } from '../../src/facts/linux/surroundings.ts';
 import { zram } from '../../src/facts/linux/swap.ts';
 import { parseEvictions } from '../../src/facts/upgrade-parts.ts';
+import { expired } from '../../src/surveys/pod-space.ts';
+import { podsSeen, podWarnings } from '../../src/surveys/pods-seen.ts';
 import type { Probe } from '../../src/shell/probe.ts';
 
 const NOW = { middleMs: 0 };
+const CSR = { name: 'csr-1', uid: 'u', resourceVersion: '1', creationTimestamp: '2026-01-01T00:00:00Z' };
+const REQUEST = JSON.stringify({ items: [{ metadata: CSR, spec: { signerName: 's', groups: 'x', request: '' } }] });
 
 const factOf = <T>(probe: Pick<Probe<T>, 'parse'>, stdout: string): T =>
   factsFrom('w1', { fact: probe }, { fact: { stdout } }, NOW).fact;
@@ -37,6 +42,36 @@ describe('a word that no probe expects is a fact that could not be read', () => 
     ['an object that is a number', { parse: parseObjects }, '5'],
     ['an object without a name', { parse: parseObjects }, '{"kind":"List","items":[{}]}'],
     ['a Secret without a hash', { parse: parseSecrets }, 'a b\n'],
+    [
+      'a node whose conditions are a text',
+      { parse: parseNodes },
+      '{"items":[{"metadata":{"name":"a"},"status":{"conditions":"x"}}]}',
+    ],
+    [
+      'a pod whose containers are numbers',
+      { parse: parsePods },
+      '{"items":[{"metadata":{"name":"a"},"status":{"containerStatuses":[1]}}]}',
+    ],
+    [
+      'a pod that has restarted "often"',
+      { parse: parsePods },
+      '{"items":[{"metadata":{"name":"a"},"status":{"containerStatuses":[{"restartCount":"often"}]}}]}',
+    ],
+    ["a kubelet's request without a name", { parse: parseKubeletRequests }, '{"items":[{"metadata":{},"spec":{}}]}'],
+    ["a kubelet's request whose groups are a text", { parse: parseKubeletRequests }, REQUEST],
+    [
+      'a pod of a survey whose address is a number',
+      { parse: podsSeen },
+      '{"items":[{"metadata":{"name":"a"},"status":{"podIP":5}}]}',
+    ],
+    ['an event whose message is a list', { parse: podWarnings }, '{"items":[{"message":[]}]}'],
+    ['a namespace whose name is a number', { parse: expired }, '5\n{"items":[{"metadata":{"name":1}}]}'],
+    [
+      "etcd's status without a member",
+      { parse: parseEtcd },
+      'alarms {}\nmembers {"members":[]}\nstatus [{"Endpoint":"x","Status":{}}]\n',
+    ],
+    ["etcd's alarms that are a text", { parse: parseEtcd }, 'alarms {"alarms":"x"}\nmembers {"members":[]}\n'],
     ["etcd's members", { parse: parseEtcd }, 'alarms {}\nmembers {"members":{"a":1}}\n'],
     ["etcd's health", { parse: parseEtcd }, 'alarms {}\nmembers {"members":[]}\nhealth {"a":1}\n'],
   ])('%s', (_, probe, answer) => {

@@ -1,7 +1,8 @@
 import { INSTALLATION } from '../../components/network-plugins/calico.ts';
 import type { InventoryWith } from '../../components/network-plugins/network-plugin.ts';
 import { Refused } from '../../errors.ts';
-import { objectsOf, ofCluster, textIn, within } from '../../facts/decode.ts';
+import { ofCluster } from '../../facts/of-cluster.ts';
+import { objectsOf, textIn, within } from '../../shell/decode.ts';
 import type { Fleet } from '../../facts/fleet.ts';
 import type { JsonObject } from '../../model/inventory.ts';
 

@@ -1,7 +1,8 @@
 import type { InventoryWith } from '../../components/network-plugins/network-plugin.ts';
 import { Refused } from '../../errors.ts';
 import type { ClusterUp } from '../../facts/cluster.ts';
-import { ofCluster, textIn, within } from '../../facts/decode.ts';
+import { ofCluster } from '../../facts/of-cluster.ts';
+import { textIn, within } from '../../shell/decode.ts';
 import type { Fleet } from '../../facts/fleet.ts';
 import { numberOf } from '../../shell/probe.ts';
 

@@ -3,6 +3,7 @@ import type { Inventory, JsonObject, RegistrySettings } from '../../model/invent
 import { merged } from '../../model/merge.ts';
 import type { RuntimeHandler } from '../../model/runtime-handlers.ts';
 import { OWN_HEADER } from '../../paths.ts';
+import { objectOf, objectsOf, textsIn } from '../../shell/decode.ts';
 import { probe } from '../../shell/probe.ts';
 import { madeOfAll, type Secret } from '../../shell/secret.ts';
 import { sh } from '../../shell/sh.ts';
@@ -146,8 +147,8 @@ const images = probe(
   sh`if [ -S ${SOCKET} ] && command -v crictl >/dev/null && systemctl -q is-active crio; then crictl -r ${`unix://${SOCKET}`} images -o json; fi`,
   (out): ReadonlySet<string> => {
     if (out.trim() === '') return new Set();
-    const { images: found = [] } = JSON.parse(out) as { readonly images?: readonly { readonly repoTags?: string[] }[] };
-    return new Set(found.flatMap(({ repoTags = [] }) => repoTags));
+    const { images: found } = objectOf(JSON.parse(out));
+    return new Set(objectsOf(found).flatMap(({ repoTags }) => textsIn(repoTags)));
   },
 );
 

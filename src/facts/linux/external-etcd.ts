@@ -1,7 +1,7 @@
 import type { Inventory, LinuxHost } from '../../model/inventory.ts';
 import { paths } from '../../paths.ts';
 import { script } from '../../templates.ts';
-import { objectOf } from '../decode.ts';
+import { objectOf } from '../../shell/decode.ts';
 import { numberOf, probe } from '../../shell/probe.ts';
 
 /** The first and the first beyond the keys `/registry/…`, as etcd's HTTP gateway wants them. */

@@ -3,7 +3,7 @@ import type { JsonObject } from '../../model/inventory.ts';
 import { sh } from '../../shell/sh.ts';
 import { using } from '../../templates.ts';
 import { kubeletFlagsOf } from '../kubelet-flags.ts';
-import { objectOf } from '../decode.ts';
+import { objectOf } from '../../shell/decode.ts';
 import { lines, probe } from '../../shell/probe.ts';
 import { textOf } from './files.ts';
 

@@ -1,4 +1,4 @@
-import { objectOf } from '../decode.ts';
+import { objectOf } from '../../shell/decode.ts';
 import { parse } from 'yaml';
 import * as z from 'zod';
 import type { JsonObject } from '../../model/inventory.ts';

@@ -3,6 +3,7 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { CommandError, ConnectError } from '../../errors.ts';
 import { windowsPaths } from '../../paths.ts';
+import { objectOf, textIn } from '../../shell/decode.ts';
 import { sha256OfFile } from '../../shell/file-hash.ts';
 import { revealed, Secret, sha256Of } from '../../shell/secret.ts';
 import { powershell } from '../../templates.ts';
@@ -77,8 +78,8 @@ export function files(on: Exchange, transfers: FileTransfers): Files {
       try {
         await transferred(host, title, () => transfers.fetchTo(sftpPath(from), temporary));
         const hash = titled(powershell('windows/file-hash.ps1', { Path: from }), title);
-        const found = JSON.parse(await on.ask(hash, 'shown')) as { readonly sha256: string };
-        if (found.sha256.toLowerCase() !== (await sha256OfFile(temporary)))
+        const { sha256 } = objectOf(JSON.parse(await on.ask(hash, 'shown')));
+        if (textIn(sha256).toLowerCase() !== (await sha256OfFile(temporary)))
           throw new CommandError(host, title, { status: 'changed while it was read', stdout: '', stderr: '' });
         await rename(temporary, to);
       } finally {

@@ -1,6 +1,7 @@
 import { kubectl } from '../../configuration/kubectl.ts';
 import type { Inventory, LinuxHost } from '../../model/inventory.ts';
 import type { Remote } from '../../remote/remote.ts';
+import { numberIn, objectOf, objectsOf, textIn, textsIn, within } from '../../shell/decode.ts';
 import { sh } from '../../shell/sh.ts';
 import { script } from '../../templates.ts';
 import { podSpace, type PodSpace } from '../../surveys/pod-space.ts';
@@ -52,19 +53,14 @@ export function benchOf({ inventory, host, remote, namespace, fetch }: Parts): B
   return {
     ...space,
     service: async (name) => {
-      const { spec } = JSON.parse(await remote.run(sh`${inside} get service ${name} -o json`)) as {
-        readonly spec: { readonly clusterIP: string; readonly ports: readonly { readonly nodePort: number }[] };
-      };
-      return { address: spec.clusterIP, nodePort: spec.ports[0]!.nodePort };
+      const spec = within(JSON.parse(await remote.run(sh`${inside} get service ${name} -o json`)), 'spec');
+      return { address: textIn(spec['clusterIP']), nodePort: numberIn(objectsOf(spec['ports'])[0]?.['nodePort']) };
     },
     dial: async (from, to, port) => {
       const query = `host=${to}&port=${String(port)}&request=hostname&protocol=http&tries=1`;
-      const { responses, errors } = JSON.parse(await proxy(from, portOf(from), `dial?${query}`)) as {
-        readonly responses?: readonly string[];
-        readonly errors?: readonly string[];
-      };
-      const [answer] = responses ?? [];
-      if (answer === undefined) throw new Error(errors?.[0] ?? 'no answer');
+      const { responses, errors } = objectOf(JSON.parse(await proxy(from, portOf(from), `dial?${query}`)));
+      const [answer] = textsIn(responses);
+      if (answer === undefined) throw new Error(textsIn(errors)[0] ?? 'no answer');
       return answer.trim();
     },
     hostname: async (pod, port) => (await proxy(pod, port, 'hostname')).trim(),

@@ -1,7 +1,7 @@
 import { parse as parseYaml } from 'yaml';
-import { FactError, KbuildError } from '../errors.ts';
-import type { JsonObject } from '../model/inventory.ts';
-import { excerpt } from '../shell/text.ts';
+
+/** A value of JSON or YAML with named fields. */
+export type JsonObject = { readonly [key: string]: unknown };
 
 const kindOf = (value: unknown): string =>
   value === null ? 'null' : Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'an object' : typeof value;
@@ -31,6 +31,14 @@ export function textIn(value: unknown, otherwise?: string): string {
 export function numberIn(value: unknown, otherwise?: number): number {
   if (value === undefined && otherwise !== undefined) return otherwise;
   if (typeof value !== 'number') throw new Error(`unexpected output: ${kindOf(value)} where a number was expected`);
+  return value;
+}
+
+/** A value that is true or false; false where it is missing. Throws on any other. */
+export function flagIn(value: unknown): boolean {
+  if (value === undefined) return false;
+  if (typeof value !== 'boolean')
+    throw new Error(`unexpected output: ${kindOf(value)} where true or false was expected`);
   return value;
 }
 
@@ -72,19 +80,6 @@ export const withInClusters = ({ whole, clusters }: KubeconfigSeen, fields: Json
   ...whole,
   clusters: clusters.map(({ entry, cluster }) => ({ ...entry, cluster: { ...cluster, ...fields } })),
 });
-
-/**
- * What `read` makes of an object of the cluster that was observed before, by the functions above.
- * @throws FactError of the control plane that sent it, if it has another form: it is neither the one nor the other
- */
-export function ofCluster<T>({ via }: { readonly via: string }, what: string, read: () => T): T {
-  try {
-    return read();
-  } catch (error) {
-    if (error instanceof KbuildError) throw error;
-    throw new FactError(via, what, excerpt(error instanceof Error ? error.message : String(error)));
-  }
-}
 
 /** The items of a list as the API sends it. Throws on any other text. */
 export function itemsOf(json: string): readonly JsonObject[] {

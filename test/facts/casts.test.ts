@@ -1,0 +1,50 @@
+/** Words of hosts and of live objects go through the one decoder (`src/shell/decode.ts`): a cast believes what nobody has compared. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+
+const src = new URL('../../src/', import.meta.url);
+
+/** Rooms whose code reads what hosts and the API send. */
+const ROOMS = ['facts', 'surveys', 'remote', 'etcd', 'network', 'upgrade'];
+
+/** Files that cast something else than the words of a host. */
+const ALLOWED: Readonly<Record<string, string>> = {
+  'remote/windows/job.ts': 'the answers of its own scripts to its own questions',
+  'upgrade/settings-places.ts': 'patches of the inventory',
+};
+
+/** A cast of what was parsed, or to a shape: `JSON.parse(…) as T`, `as { readonly … }`, `as unknown as T`. */
+const CAST =
+  /\bas (?:unknown as|readonly unknown\[\]|Partial<|Raw\w+|JsonObject\b|readonly \{|\{ readonly (?!status\?: unknown))|JSON\.parse\([^;]*?\)\)? as (?!unknown\b)/;
+
+const files = ROOMS.flatMap((room) =>
+  readdirSync(new URL(room, src), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => `${room}/${name}`),
+);
+const withoutComments = (text: string): string =>
+  text.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/^\s*\/\/.*$/gm, '');
+
+test('no word of a host is cast to what is expected of it', () => {
+  expect(files.length).toBeGreaterThan(100);
+  const casts = files
+    .filter((file) => ALLOWED[file] === undefined)
+    .flatMap((file) => {
+      const cast = CAST.exec(withoutComments(readFileSync(new URL(file, src), 'utf8')));
+      return cast === null ? [] : [`${file}: ${cast[0].slice(0, 80)}`];
+    });
+  expect(casts).toEqual([]);
+});
+
+test('the pattern of casts knows those that stood here', () => {
+  for (const text of [
+    'const { items } = JSON.parse(out) as { readonly items: readonly RawRequest[] };',
+    '(itemsOf(out) as readonly unknown[] as readonly RawPod[])',
+    'item as unknown as RawNode',
+    'JSON.parse(await on.ask(hash)) as T',
+    "object['metadata'] as { readonly name: string }",
+  ])
+    expect(CAST.test(text), text).toBe(true);
+  for (const text of ['Object.keys(names) as readonly Name[]', 'JSON.parse(text) as unknown;', "['a'] as const"])
+    expect(CAST.test(text), text).toBe(false);
+});
