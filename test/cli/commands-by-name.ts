@@ -11,6 +11,7 @@ import { runReboot } from '../../src/cli/reboot.ts';
 import { runRemove } from '../../src/cli/remove.ts';
 import { runReset } from '../../src/cli/reset.ts';
 import { runRestore } from '../../src/cli/restore.ts';
+import { runRestoreBackup } from '../../src/cli/restore-backup.ts';
 import { runUp } from '../../src/cli/up.ts';
 import { runUpgrade } from '../../src/cli/upgrade.ts';
 
@@ -35,6 +36,7 @@ const COMMANDS: Readonly<Record<string, (context: Context) => Promise<number>>> 
   'certs rotate-ca': (context) => runRotateCa(context, {}, ['ca']),
   'certs rotate-ca front-proxy-ca': (context) => runRotateCa(context, {}, ['front-proxy-ca']),
   'move-endpoint': (context) => runMoveEndpoint(context, {}, ['new.example:6443']),
+  restore: (context) => runRestoreBackup(context, {}, ['prod.age']),
   'etcd snapshot restore': (context) => runRestore(context, {}, [snapshot()]),
   'etcd recover': (context) => runRecoverEtcd(context, { dead: ['cp2', 'cp3'] }),
 };

@@ -4,7 +4,10 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Command, CommandGroup } from '../../src/cli/command.ts';
+import { commands } from '../../src/cli/commands/index.ts';
 import type { Context } from '../../src/cli/context.ts';
+import type { Run } from '../../src/cli/session/run.ts';
 import { settingsOf } from '../../src/configuration/settings.ts';
 import type { Fleet } from '../../src/facts/fleet.ts';
 import type { LinuxFacts } from '../../src/facts/linux.ts';
@@ -33,6 +36,16 @@ import { quietContext } from './quiet-context.ts';
 const seen = { converged: 0, run: undefined as unknown, members: [] as readonly string[] };
 const LOCK = { lost: new Promise(() => undefined), held: () => Promise.resolve(0), usedBefore: new Map() };
 const change = { summary: 'change it', apply: () => Promise.resolve() };
+/** What `restore` brings back. Its machines of that time are those of the inventory. */
+const BACKUP = {
+  cluster: 'demo',
+  ca: CA,
+  taken: '2026-11-27T12:00:00Z',
+  kubernetes: '1.36.3',
+  controlPlanes: [],
+  workers: [],
+  etcd: { topology: 'stacked', members: [] },
+};
 const PLANNED = ['p', 'canary', 'workers-2'].map((phase) => ({
   phase,
   host: 'w1',
@@ -75,6 +88,12 @@ const MOCKED: Readonly<Record<string, (original: () => Promise<object>) => objec
     writeKubeconfig: () => Promise.resolve(),
   }),
   'cli/upgrade-shown': () => ({ hopsText: () => '', viewOf: () => Promise.resolve({ text: '' }) }),
+  'cli/session/opened-backup': async (original) => ({
+    ...(await original()),
+    withOpenedBackup: (_: unknown, _flags: unknown, _file: unknown, use: (opened: unknown) => unknown) =>
+      use({ manifest: BACKUP, inventory: (seen.run as Run).inventory, contents: new Map(), snapshot: '/s.db' }),
+  }),
+  'cluster/backup-refusals': () => ({ backupRefusals: () => [] }),
   'etcd/foreign': async (original) => ({ ...(await original()), authoritiesIn: () => Promise.resolve(new Set([CA])) }),
   'cluster/restore-members': async (original) => ({
     ...(await original()),
@@ -180,9 +199,26 @@ const LEFT: Readonly<Record<string, World>> = {
     cluster: { members: [memberOf(1), memberOf(3, { healthy: true }), memberOf(2, { healthy: false })] },
   },
   'a quorum that is back': {},
+  'a cluster that answers again': {},
 };
 
 const ALL = ['an edit of addresses'];
+/** New hosts, after all control planes were lost. */
+const LOST: World = {
+  cluster: { state: 'absent' },
+  facts: Object.fromEntries(hosts.map(({ name }) => [name, { kubernetesTraces: new Set<string>() }])),
+};
+/** What comes to life while a command waits that needs a cluster that does not answer. */
+const ANSWERS: ReadonlySet<string> = new Set(['a quorum that is back', 'a cluster that answers again']);
+/** Commands that change hosts, and take no part in the table: why two operators cannot meet in them. */
+const OUTSIDE: Readonly<Record<string, string>> = {
+  backup: 'reads under the locks of all hosts, and asks nothing',
+  'etcd snapshot save': 'reads under the locks of all hosts, and asks nothing',
+  'etcd defragment':
+    'observes again under the locks of all hosts; changes no member and no setting (test/etcd/defragment.test.ts)',
+  'windows selftest': 'changes no host: it makes one namespace, and deletes it',
+  unlock: 'exists to end the lock of another run (test/lab/scenarios/cluster.test.ts)',
+};
 /** Each command that changes hosts: what it is run on, and what it refuses under the locks. */
 const COMMANDS: readonly { readonly command: string; readonly at?: World; readonly refuses: readonly string[] }[] = [
   { command: 'up', refuses: [...ALL, 'a restore'] },
@@ -197,6 +233,7 @@ const COMMANDS: readonly { readonly command: string; readonly at?: World; readon
   { command: 'certs rotate-ca', refuses: [...ALL, 'an upgrade', 'a restore'] },
   { command: 'certs rotate-ca front-proxy-ca', refuses: [...ALL, 'an upgrade', 'a restore', 'certs rotate-ca'] },
   { command: 'move-endpoint', refuses: [...ALL, 'an upgrade', 'a restore', 'certs rotate-ca'] },
+  { command: 'restore', at: LOST, refuses: ['a cluster that answers again'] },
   { command: 'etcd snapshot restore', refuses: ALL },
   {
     command: 'etcd recover',
@@ -266,7 +303,7 @@ describe.each(COMMANDS)(
     });
 
     test.each(refuses)('is refused under the locks after %s', async (left) => {
-      const later = { ...at, ...LEFT[left]!, ...(left === 'a quorum that is back' ? { cluster: {} } : {}) };
+      const later = { ...at, ...LEFT[left]!, ...(ANSWERS.has(left) ? { cluster: {} } : {}) };
       await expect(ran(command, at, later)).rejects.toMatchObject({ exitCode: 7 });
       expect(seen.converged).toBe(0);
     });
@@ -290,6 +327,24 @@ test('every command that carries out a plan is in this table', () => {
       (file) => file.endsWith('.ts') && readFileSync(new URL(file, folder), 'utf8').includes('session/carry-out.ts'),
     )
     .filter((file) => !here.includes(`/${file}'`));
-  // The first is what commands about authorities share; the second begins without a cluster, and asks `refuseRestore` in the same way.
-  expect(carriesOut).toEqual(['authority-run.ts', 'restore-backup.ts']);
+  // What commands about authorities share.
+  expect(carriesOut).toEqual(['authority-run.ts']);
+});
+
+test('every command that changes hosts is in this table, or stands beside it with its reason', () => {
+  const changing = (all: readonly (Command | CommandGroup)[], above: readonly string[] = []): readonly string[] =>
+    all.flatMap((each) => {
+      const path = [...above, each.name];
+      const itself = 'commands' in each ? each.itself : each;
+      return [
+        ...(itself?.onHosts === 'changes' ? [path.join(' ')] : []),
+        ...('commands' in each ? changing(each.commands, path) : []),
+      ];
+    });
+  const inTable = (name: string): boolean =>
+    COMMANDS.some(({ command }) => command === name || command.startsWith(`${name} `));
+  const names = changing(commands);
+  expect(names.length).toBeGreaterThan(15);
+  expect(names.filter((name) => inTable(name) === (OUTSIDE[name] !== undefined))).toEqual([]);
+  expect(Object.keys(OUTSIDE).filter((name) => !names.includes(name))).toEqual([]);
 });
