@@ -91,7 +91,7 @@ const textAt = (block: Buffer, from: number, length: number): string =>
   block
     .subarray(from, from + length)
     .toString('latin1')
-    .replace(/\0.*$/s, '')
+    .split('\0', 1)[0]!
     .trim();
 
 /** Name and size by a header. Throws on anything but a regular file in our own form. */

@@ -9,6 +9,7 @@ import {
   hkdfSync,
   randomBytes,
 } from 'node:crypto';
+import { withoutEnd } from '../shell/text.ts';
 
 /** age's way to encrypt for an SSH key (filippo.io/age/agessh), which the library leaves to its users. */
 const LABEL = 'age-encryption.org/v1/ssh-ed25519';
@@ -49,7 +50,7 @@ function montgomery(edwards: Buffer): Buffer {
 }
 
 const derived = (secret: Buffer, salt: Buffer): Buffer => Buffer.from(hkdfSync('sha256', secret, salt, LABEL, 32));
-const unpadded = (bytes: Buffer): string => bytes.toString('base64').replace(/=+$/, '');
+const unpadded = (bytes: Buffer): string => withoutEnd(bytes.toString('base64'), '=');
 const tagOf = (wire: Buffer): string => unpadded(createHash('sha256').update(wire).digest().subarray(0, 4));
 
 /** The public key in SSH's wire format, with its 32 bytes. Throws on anything but an Ed25519 key. */

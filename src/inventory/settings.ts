@@ -133,7 +133,7 @@ export const withInner = (setting: Setting): readonly Setting[] => [
  */
 export function settingAt(root: Setting, path: string): Setting | undefined {
   let setting = root;
-  for (const name of path.replaceAll(/\[[^\]]*\]/g, '').split('.')) {
+  for (const name of path.replaceAll(/\[[^[\]]*\]/g, '').split('.')) {
     if (setting.keys === 'anything') return setting;
     const inner = setting.inside.get(name);
     if (inner !== undefined) setting = inner;

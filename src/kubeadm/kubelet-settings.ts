@@ -64,9 +64,9 @@ function isOlderThanCluster({ host }: Target, cluster: ClusterUp): boolean {
 /** The desired arguments: those of kubeadm unchanged, then those of the inventory. */
 function wantedFlags({ host }: Target, live: readonly string[]): readonly string[] {
   const wanted = kubeletArguments(host).map(({ name, value }) => `--${name}=${value}`);
+  const nameOf = (flag: string): string => flag.slice(0, flag.indexOf('=') + 1) || flag;
   const kept = live.filter(
-    (flag) =>
-      KUBEADMS_OWN_FLAGS.test(flag) && !wanted.some((argument) => argument.startsWith(flag.replace(/=.*$/, '='))),
+    (flag) => KUBEADMS_OWN_FLAGS.test(flag) && !wanted.some((argument) => argument.startsWith(nameOf(flag))),
   );
   return [...kept, ...wanted];
 }

@@ -1,4 +1,5 @@
 import { MASKED } from './mask-shapes.ts';
+import { withoutEnd } from '../shell/text.ts';
 
 /** Shorter values would blot out ordinary words. Also the length by which values are found in a text. */
 const SHORTEST = 6;
@@ -44,7 +45,7 @@ function writtenForms(value: string): readonly string[] {
   const bytes = Buffer.from(value);
   const json = JSON.stringify(value).slice(1, -1);
   const base64 = [
-    bytes.toString('base64').replace(/=+$/, ''),
+    withoutEnd(bytes.toString('base64'), '='),
     ...[0, 1, 2].map((before) => base64Within(bytes, before)),
   ];
   const percentEncoded = percent(bytes);

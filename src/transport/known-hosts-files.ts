@@ -3,6 +3,7 @@ import { appendFileSync, chmodSync, closeSync, mkdirSync, openSync, rmSync, stat
 import { dirname } from 'node:path';
 import { keyTypeOf, knownName, lookup, parseKnownHosts, type Lookup } from './known-hosts.ts';
 import { readPlainFile } from '../shell/plain-file.ts';
+import { withoutEnd } from '../shell/text.ts';
 
 /** Finds a host's lines in these files; a missing file has no lines. @throws the system's error for a file that cannot be read */
 export type KnownHostsReader = (files: readonly string[]) => Lookup;
@@ -82,4 +83,4 @@ export function recordHostKey(file: string, address: string, port: number, key: 
 
 /** As OpenSSH prints it: `SHA256:` and unpadded base64. */
 export const fingerprint = (key: Buffer): string =>
-  `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`;
+  `SHA256:${withoutEnd(createHash('sha256').update(key).digest('base64'), '=')}`;

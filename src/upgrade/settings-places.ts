@@ -35,7 +35,7 @@ function argumentsOf(value: unknown): Flags {
 /** `--name=value` → name and value. */
 const flagsOf = (texts: readonly string[]): Flags =>
   texts.map((text) => {
-    const [, name = '', value = ''] = /^--?([^=]+)=?(.*)$/s.exec(text) ?? [];
+    const [, name = '', value = ''] = /^--?([^=]+)(?:=(.*))?$/s.exec(text) ?? [];
     return { name, value };
   });
 

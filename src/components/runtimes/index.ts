@@ -8,6 +8,7 @@ import { containerd } from './containerd.ts';
 import { crio } from './crio.ts';
 import { docker } from './docker.ts';
 import type { ContainerRuntime } from './runtime.ts';
+import { withoutEnd } from '../../shell/text.ts';
 
 export type { ContainerRuntime };
 
@@ -82,7 +83,7 @@ export function dataFolderOf({ runtime }: Pick<Inventory, 'runtime'>): string {
     runtime.config,
   );
   // A path that is not absolute is refused by the runtime itself.
-  return typeof named === 'string' && named.startsWith('/') ? named.replace(/(?<=.)\/+$/, '') : dataFolder;
+  return typeof named === 'string' && named.startsWith('/') ? withoutEnd(named, '/') || '/' : dataFolder;
 }
 
 /** Files of kbuild's own that it writes for a runtime, besides those of registries. */
