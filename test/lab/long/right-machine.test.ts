@@ -10,11 +10,14 @@ import { ok, timed, unchanged } from '../ok.ts';
 import { kubectl, nodes } from '../pods.ts';
 import { onTerminal } from '../pseudo-terminal.ts';
 import { membersOf, stacked, type Stacked } from '../stacked.ts';
+import { nameVersion, versionsOf } from '../upgraded.ts';
+import { KUBERNETES } from '../versions.ts';
 
 const [cp1, cp2, cp3, w1, w2] = ['rmcp1', 'rmcp2', 'rmcp3', 'rmw1', 'rmw2'] as const;
 const CONTROL_PLANES = [cp1, cp2, cp3];
 const HOSTS = [...CONTROL_PLANES, w1, w2];
 const MINUTES = 60_000;
+const [OLD, NEW] = KUBERNETES;
 
 let cluster: Stacked;
 
@@ -152,31 +155,41 @@ describe('a node that the inventory does not name, and that is Ready', () => {
   });
 });
 
-test('two operators: a rotation that waits for its answer is refused when another one has begun meanwhile', async () => {
-  const first = onTerminal(
-    [
-      process.execPath,
-      PROGRAM,
-      'certs',
-      'rotate-ca',
-      'ca',
-      '--until',
-      'trust',
-      '-i',
-      cluster.file,
-      '--kubeconfig',
-      cluster.kubeconfig,
-    ],
-    { HOME: process.env['HOME'] ?? '', XDG_STATE_HOME: process.env['XDG_STATE_HOME'] ?? '' },
-    { columns: 200, rows: 50 },
-  );
-  await first.shows('Have everything trust a new authority', 10 * MINUTES);
-  const rotate = (...args: readonly string[]): Promise<Ran> =>
-    cluster.run('certs', 'rotate-ca', 'front-proxy-ca', '--yes', '--kubeconfig', cluster.kubeconfig, ...args);
-  timed('the other rotation', await rotate('--until', 'trust'));
-  first.type('y\r');
-  expect(await first.ended, first.shown()).toBe(7);
-  expect(first.shown()).toContain('a rotation of front-proxy-ca is under way');
-  ok(await rotate('--rollback'));
-  unchanged(await cluster.up());
+describe('two operators: a command that waits for its answer is refused when a rotation has begun meanwhile', () => {
+  /** A run of kbuild in a terminal, which shows its question. */
+  async function asked(question: string, ...args: readonly string[]) {
+    const run = onTerminal(
+      [process.execPath, PROGRAM, ...args, '-i', cluster.file, '--kubeconfig', cluster.kubeconfig],
+      { HOME: process.env['HOME'] ?? '', XDG_STATE_HOME: process.env['XDG_STATE_HOME'] ?? '' },
+      { columns: 200, rows: 50 },
+    );
+    await run.shows(question, 10 * MINUTES);
+    return run;
+  }
+  const rotate = (authority: string, ...args: readonly string[]): Promise<Ran> =>
+    cluster.run('certs', 'rotate-ca', authority, '--yes', '--kubeconfig', cluster.kubeconfig, ...args);
+
+  test('another rotation', async () => {
+    const first = await asked('Have everything trust a new authority', 'certs', 'rotate-ca', 'ca', '--until', 'trust');
+    timed('the other rotation', await rotate('front-proxy-ca', '--until', 'trust'));
+    first.type('y\r');
+    expect(await first.ended, first.shown()).toBe(7);
+    expect(first.shown()).toContain('a rotation of front-proxy-ca is under way');
+    ok(await rotate('front-proxy-ca', '--rollback'));
+    unchanged(await cluster.up());
+  });
+
+  test('an upgrade, which has moved nothing to the new version', async () => {
+    await nameVersion(cluster, HOSTS, NEW.version);
+    const upgrade = await asked('Carry out this upgrade?', 'upgrade');
+    timed('the rotation', await rotate('ca', '--until', 'trust'));
+    upgrade.type('y\r');
+    expect(await upgrade.ended, upgrade.shown()).toBe(7);
+    expect(upgrade.shown()).toContain('a rotation of ca is under way');
+    const old = [`v${OLD.version}`];
+    expect(await versionsOf(cp1)).toMatchObject({ kubelet: old, apiServer: old });
+    ok(await rotate('ca', '--rollback'));
+    await nameVersion(cluster, HOSTS, OLD.version);
+    unchanged(await cluster.up());
+  });
 });
