@@ -7,5 +7,8 @@ const UNIT_S: Readonly<Record<string, number>> = { h: 3600, m: 60, s: 1 };
 /** Seconds of a duration of Go like `8760h0m0s`; undefined if it is none. */
 export const secondsOf = (period: unknown): number | undefined =>
   typeof period === 'string' && /^(?:\d+[hms])+$/.test(period)
-    ? [...period.matchAll(/(?<!\d)(\d+)([hms])/g)].reduce((sum, [, count, unit]) => sum + Number(count) * UNIT_S[unit!]!, 0)
+    ? [...period.matchAll(/(?<!\d)(\d+)([hms])/g)].reduce(
+        (sum, [, count, unit]) => sum + Number(count) * UNIT_S[unit!]!,
+        0,
+      )
     : undefined;

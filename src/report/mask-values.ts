@@ -44,10 +44,7 @@ const asciiOnly = (value: string): string =>
 function writtenForms(value: string): readonly string[] {
   const bytes = Buffer.from(value);
   const json = JSON.stringify(value).slice(1, -1);
-  const base64 = [
-    withoutEnd(bytes.toString('base64'), '='),
-    ...[0, 1, 2].map((before) => base64Within(bytes, before)),
-  ];
+  const base64 = [withoutEnd(bytes.toString('base64'), '='), ...[0, 1, 2].map((before) => base64Within(bytes, before))];
   const percentEncoded = percent(bytes);
   return [
     value,

@@ -41,6 +41,15 @@ function collected(): { readonly write: (text: string) => void; readonly text: (
   return { write: (text) => void (all += text), text: () => all };
 }
 
+test('lines: a host that does not answer five times is named once', () => {
+  const { write, text } = collected();
+  const reporter = lineReporter(write);
+  for (const host of ['w1', 'w1', 'w1', 'w1', 'w1', 'w2'])
+    reporter.report({ time, kind: 'unreachable', host, message: `${host}: no answer` });
+  reporter.report({ time, kind: 'observed', hosts: 1, durationMs: 400 });
+  expect(text()).toBe('16:50:45 observed 1 host in 0.4 s; no answer from w1, w2\n');
+});
+
 test('lines: one an event that people care about, with the time of day', () => {
   const { write, text } = collected();
   const reporter = lineReporter(write);
