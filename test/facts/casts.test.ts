@@ -5,7 +5,16 @@ import { expect, test } from 'vitest';
 const src = new URL('../../src/', import.meta.url);
 
 /** Rooms whose code reads what hosts and the API send. */
-const ROOMS = ['facts', 'surveys', 'remote', 'etcd', 'network', 'upgrade'];
+const ROOMS = [
+  'kubeadm/endpoint',
+  'components/distributions',
+  'facts',
+  'surveys',
+  'remote',
+  'etcd',
+  'network',
+  'upgrade',
+];
 
 /** Files that cast something else than the words of a host. */
 const ALLOWED: Readonly<Record<string, string>> = {

@@ -1,4 +1,5 @@
 import { parse as parseToml } from 'smol-toml';
+import { objectOf, objectsOf, textIn } from '../../shell/decode.ts';
 import { lines, probe } from '../../shell/probe.ts';
 import { script, using } from '../../templates.ts';
 import { parseLocks, transaction, type PackageManager } from './package-manager.ts';
@@ -28,25 +29,16 @@ const lockedInList: LockedVersions = (out) =>
  * leave it out. dnf5 ignores a file of another version than 1.0.
  */
 const lockedInToml: LockedVersions = (out) => {
-  const file = parseToml(lockLines(out).join('\n')) as {
-    readonly version?: unknown;
-    readonly packages?: readonly LockedPackage[];
-  };
-  if (file.version !== '1.0') return new Set();
+  const { version, packages } = objectOf(parseToml(lockLines(out).join('\n')));
+  if (version !== '1.0') return new Set();
   return new Set(
-    (file.packages ?? []).flatMap(({ name, conditions = [] }) =>
-      conditions.flatMap(({ key, comparator, value }) =>
-        key === 'evr' && comparator === '=' ? [`${String(name)}-${String(value).replace(/^(?!\d+:)/, '0:')}`] : [],
+    objectsOf(packages).flatMap(({ name, conditions }) =>
+      objectsOf(conditions).flatMap(({ key, comparator, value }) =>
+        key === 'evr' && comparator === '=' ? [`${textIn(name)}-${textIn(value).replace(/^(?!\d+:)/, '0:')}`] : [],
       ),
     ),
   );
 };
-
-/** One entry of dnf5's file of version locks. */
-interface LockedPackage {
-  readonly name?: unknown;
-  readonly conditions?: readonly { readonly key?: unknown; readonly comparator?: unknown; readonly value?: unknown }[];
-}
 
 const repositoryFiles: PackageManager['repositoryFiles'] = (id) => ({
   source: `/etc/yum.repos.d/kbuild-${id}.repo`,

@@ -4,7 +4,7 @@ import { kubectl } from '../../configuration/kubectl.ts';
 import type { Target } from '../../engine/step.ts';
 import { objectKey, type ClusterUp } from '../../facts/cluster.ts';
 import { ofCluster } from '../../facts/of-cluster.ts';
-import { kubeconfigOf, textIn as texted, textsOf, withInClusters } from '../../shell/decode.ts';
+import { kubeconfigOf, textIn as texted, textsOf, withInClusters, within } from '../../shell/decode.ts';
 import { FIELD_MANAGER } from '../../facts/ownership.ts';
 import type { JsonObject } from '../../model/inventory.ts';
 import type { On } from '../../remote/remote.ts';
@@ -47,7 +47,7 @@ export async function patchObject(
 ): Promise<void> {
   const host = acting(fleet);
   const live = facts.state === 'up' ? facts.objects.get(objectKey(which)) : undefined;
-  const { resourceVersion } = (live?.['metadata'] ?? {}) as { readonly resourceVersion?: string };
+  const { resourceVersion } = within(live, 'metadata');
   const { name, namespace } = which.metadata;
   const whole = which['kind'] === 'ConfigMap' ? { ...patch, metadata: { resourceVersion } } : patch;
   await on(host).run(

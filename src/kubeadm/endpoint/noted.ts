@@ -4,8 +4,8 @@ import { apiServerNames, namesIn } from '../../configuration/kubeadm-config.ts';
 import type { Step, Target } from '../../engine/step.ts';
 import { Refused } from '../../errors.ts';
 import type { ClusterUp } from '../../facts/cluster.ts';
-import type { JsonObject } from '../../model/inventory.ts';
 import { waitForApi } from '../../resources/wait-for-api.ts';
+import { objectOf, within } from '../../shell/decode.ts';
 import { endpointHost } from '../../topology/api-server.ts';
 import { patchObject, textIn } from './config-map.ts';
 import { kubeProxyAstray } from './kube-proxy.ts';
@@ -26,7 +26,7 @@ const KEY = 'ClusterConfiguration';
  * clients may still use it.
  */
 export function withEndpoint(text: string, { inventory, old }: Pick<Target, 'inventory'> & { readonly old: string }) {
-  const found = parse(text) as JsonObject;
+  const found = objectOf(parse(text));
   const certSANs = [
     ...new Set([...namesIn(found), ...apiServerNames(inventory), ...(old === '' ? [] : [endpointHost(old)])]),
   ];
@@ -34,7 +34,7 @@ export function withEndpoint(text: string, { inventory, old }: Pick<Target, 'inv
     {
       ...found,
       controlPlaneEndpoint: inventory.endpoint,
-      apiServer: { ...(found['apiServer'] as JsonObject | undefined), certSANs },
+      apiServer: { ...within(found, 'apiServer'), certSANs },
     },
     { lineWidth: 0 },
   );
