@@ -1,16 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
 import { pathOf } from './needs/table.ts';
+import { filesIn } from './tools/files-in.ts';
 
 const root = fileURLToPath(new URL('../', import.meta.url));
-const scripts = readdirSync(`${root}templates`, { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.sh'))
-  .toSorted();
+const scripts = filesIn('templates', '.sh');
 
 /** Variables of the shell and of systemd, and those that a script sets itself. */
 function known(text: string): ReadonlySet<string> {
@@ -109,6 +108,6 @@ function longScripts(file: string): readonly string[] {
 }
 
 test('a shell script of three lines or more is a file of templates/, where shellcheck reads it', () => {
-  const files = readdirSync(`${root}src`, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+  const files = filesIn('src', '.ts');
   expect(files.flatMap(longScripts)).toEqual([]);
 });

@@ -1,6 +1,7 @@
 /** Words that docs/contributing.md rules out, because a sentence with them does not say who acts. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { filesIn } from './tools/files-in.ts';
 
 const root = new URL('../', import.meta.url);
 const VAGUE = /\b(?:whoever|whom|nobody|somebody|anybody)\b/i;
@@ -12,13 +13,13 @@ const RULES = 'docs/contributing.md';
 const VALUE = /(['"`])nobody\1|\*\*nobody\*\*/g;
 
 const isText = (name: string): boolean => /\.(?:ts|sh|ps1|hbs|md)$/.test(name);
-const filesIn = (folder: string): readonly string[] =>
-  readdirSync(new URL(folder, root), { recursive: true, encoding: 'utf8' })
+const textsIn = (folder: string): readonly string[] =>
+  filesIn(folder, '')
     .filter(isText)
-    .map((name) => folder + name);
+    .map((name) => `${folder}/${name}`);
 
-test.each(['src/', 'templates/', 'docs/'])('%s: every sentence says who acts', (folder) => {
-  const found = filesIn(folder)
+test.each(['src', 'templates', 'docs'])('%s: every sentence says who acts', (folder) => {
+  const found = textsIn(folder)
     .filter((file) => file !== RULES && !ON_HOSTS.includes(file))
     .flatMap((file) =>
       readFileSync(new URL(file, root), 'utf8')

@@ -1,13 +1,12 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { Command, CommandGroup } from '../../src/cli/command.ts';
 import { commands } from '../../src/cli/commands/index.ts';
 import { program } from '../../src/cli/program.ts';
+import { filesIn } from '../tools/files-in.ts';
 
 const folder = new URL('../../src/', import.meta.url);
-const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-  .filter((name) => name.endsWith('.ts'))
-  .map((name) => ({ name, text: readFileSync(new URL(name, folder), 'utf8') }));
+const sources = filesIn('src', '.ts').map((name) => ({ name, text: readFileSync(new URL(name, folder), 'utf8') }));
 
 const all = (list: readonly (Command | CommandGroup)[]): readonly Command[] =>
   list.flatMap((item) =>
@@ -34,6 +33,7 @@ async function valuesOf(...args: readonly string[]): Promise<object> {
 describe('the commands', () => {
   test('each option is read by the code of some command', () => {
     const code = sources.filter(({ name }) => /^cli\/(?!commands\/|options?\.ts)/.test(name)).map(({ text }) => text);
+    expect(code.length).toBeGreaterThan(20);
     const keys = new Set(
       program('0', () => undefined)
         .commands.flatMap((command) => [

@@ -1,9 +1,10 @@
 /** Pages say which test proves a claim. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { filesIn } from '../tools/files-in.ts';
 
 const root = new URL('../../', import.meta.url);
-const pages = readdirSync(new URL('docs/', root)).filter((name) => name.endsWith('.md'));
+const pages = filesIn('docs', '.md');
 
 test.each(pages)('%s: every test that it names is there', (page) => {
   const text = readFileSync(new URL(`docs/${page}`, root), 'utf8');

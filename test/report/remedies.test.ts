@@ -1,7 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { filesIn } from '../tools/files-in.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -19,7 +20,7 @@ const printed = (text: string): string =>
 describe('remedies', () => {
   test('no message prints a command that deletes what kbuild did not make', () => {
     const src = join(root, 'src');
-    const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
+    const files = filesIn('src', '.ts');
     const found = files.flatMap((file) => {
       const lines = printed(readFileSync(join(src, file), 'utf8')).split('\n');
       return lines.filter((line) => DELETES.test(line)).map((line) => `${file}: ${line.trim()}`);
