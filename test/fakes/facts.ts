@@ -46,6 +46,21 @@ const captured = Object.fromEntries(
   FIXTURES.map((name) => [name, readFrames(read(name), '', 'NONCE')] as const),
 ) as Readonly<Record<Fixture, ReturnType<typeof readFrames>>>;
 
+/** The probes of a host: properties look at the hosts of one inventory again and again. */
+const probesOf = onceForEach((inventory: Inventory) =>
+  onceForEach((host: LinuxHost) => linuxProbes(inventory, host, watched(inventory)(host))),
+);
+
+const pathsOfPrinted = new Map<string, ReadonlySet<string>>();
+
+/** The paths that the probe of files printed: the last word of each line. */
+function pathsIn(printed: string): ReadonlySet<string> {
+  const found =
+    pathsOfPrinted.get(printed) ?? new Set(printed.split('\n').map((line) => line.slice(line.lastIndexOf(' ') + 1)));
+  pathsOfPrinted.set(printed, found);
+  return found;
+}
+
 /** Facts that a test names; the others are as on a fresh host. `files` and `services` name only what is there. */
 export type FactOverrides = Partial<LinuxFacts>;
 
@@ -67,12 +82,13 @@ export function factsOf(
   const names = watched(inventory)(host);
   // A path that is watched since the capture was on no fresh host.
   const printedFiles = (answers['files'] as { readonly stdout: string }).stdout;
-  const later = names.files.filter((path) => !printedFiles.split('\n').some((line) => line.endsWith(` ${path}`)));
+  const known = pathsIn(printedFiles);
+  const later = names.files.filter((path) => !known.has(path));
   const files = { stdout: printedFiles + later.map((path) => `absent ${path}\n`).join('') };
   const capturedMs = Number((answers['clockOffsetMs'] as { readonly stdout: string }).stdout.trim()) * 1000;
   return factsFrom(
     host.name,
-    linuxProbes(inventory, host, names),
+    probesOf(inventory)(host),
     { ...answers, files },
     {
       middleMs: capturedMs - 3,
