@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { JsonObject } from '../model/inventory.ts';
+import type { JsonObject } from '../shell/decode.ts';
 
 const hash = z.string().regex(/^[0-9a-f]{64}$/);
 const fingerprint = z.string().regex(/^sha256:[0-9a-f]{64}$/);

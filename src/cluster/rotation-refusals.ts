@@ -2,7 +2,8 @@ import { editedParts } from '../configuration/settings.ts';
 import { Refused } from '../errors.ts';
 import { observedLinux, type Fleet } from '../facts/fleet.ts';
 import { AUTHORITY_FILES, ROTATED_FILES, type RotatedName } from '../facts/linux/authorities.ts';
-import type { Inventory, JsonObject } from '../model/inventory.ts';
+import type { Inventory } from '../model/inventory.ts';
+import type { JsonObject } from '../shell/decode.ts';
 import { isRotated, rotationOf, stageOf } from './rotation.ts';
 import { ownAuthority, settingOf, type KubeadmAuthority } from '../topology/own-authorities.ts';
 

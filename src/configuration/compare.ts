@@ -1,4 +1,4 @@
-import type { JsonObject } from '../model/inventory.ts';
+import type { JsonObject } from '../shell/decode.ts';
 import { Secret } from '../shell/secret.ts';
 
 const isObject = (value: unknown): value is JsonObject =>

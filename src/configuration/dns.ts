@@ -1,8 +1,8 @@
 import type { ClusterUp } from '../facts/cluster.ts';
 import { objectKey } from '../facts/cluster.ts';
 import { ofCluster } from '../facts/of-cluster.ts';
-import { numberIn, objectsOf, textsOf, within } from '../shell/decode.ts';
-import type { Inventory, JsonObject } from '../model/inventory.ts';
+import { numberIn, objectsOf, textsOf, within, type JsonObject } from '../shell/decode.ts';
+import type { Inventory } from '../model/inventory.ts';
 import { quantityOf } from '../topology/quantity.ts';
 import { toYaml } from './secret-yaml.ts';
 

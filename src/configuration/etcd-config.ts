@@ -1,4 +1,5 @@
-import type { Argument, Inventory, JsonObject, LinuxHost } from '../model/inventory.ts';
+import type { Argument, Inventory, LinuxHost } from '../model/inventory.ts';
+import type { JsonObject } from '../shell/decode.ts';
 import { criEndpoint } from '../components/runtimes/index.ts';
 import { mergedArguments } from '../model/merge.ts';
 import { etcdHosts } from '../topology/select.ts';

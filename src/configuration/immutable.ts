@@ -1,5 +1,6 @@
 import { etcdFolderOf } from '../topology/etcd-folder.ts';
-import type { JsonObject, Inventory } from '../model/inventory.ts';
+import type { Inventory } from '../model/inventory.ts';
+import type { JsonObject } from '../shell/decode.ts';
 import { clusterConfiguration } from './kubeadm-config.ts';
 
 /** A setting that cannot change after the cluster is built. */

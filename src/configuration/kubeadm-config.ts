@@ -1,6 +1,7 @@
 import { criEndpoint } from '../components/runtimes/index.ts';
 import { apiPort, endpointHost } from '../topology/api-server.ts';
-import type { Argument, Inventory, JsonObject, LinuxHost } from '../model/inventory.ts';
+import type { Argument, Inventory, LinuxHost } from '../model/inventory.ts';
+import type { JsonObject } from '../shell/decode.ts';
 import { merged, mergedArguments } from '../model/merge.ts';
 import { controlPlanes } from '../topology/select.ts';
 import { paths } from '../paths.ts';

@@ -1,4 +1,5 @@
-import type { Inventory, JsonObject, LinuxHost } from '../model/inventory.ts';
+import type { Inventory, LinuxHost } from '../model/inventory.ts';
+import type { JsonObject } from '../shell/decode.ts';
 import { paths } from '../paths.ts';
 import type { Remote } from '../remote/remote.ts';
 import { sh } from '../shell/sh.ts';

@@ -1,5 +1,6 @@
 import type { ClusterUp } from '../facts/cluster.ts';
-import type { Inventory, JsonObject } from '../model/inventory.ts';
+import type { Inventory } from '../model/inventory.ts';
+import type { JsonObject } from '../shell/decode.ts';
 import { hasKubeletAuthority, servesByCluster, withoutKubeletAuthority } from '../model/kubelet-serving.ts';
 
 /**

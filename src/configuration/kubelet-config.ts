@@ -2,7 +2,8 @@ import { containerRuntime, type ContainerRuntime } from '../components/runtimes/
 import { inventoryOn } from '../model/inventory-on.ts';
 import { merged } from '../model/merge.ts';
 import { linuxNodes } from '../topology/select.ts';
-import type { Inventory, JsonObject, LinuxHost } from '../model/inventory.ts';
+import type { Inventory, LinuxHost } from '../model/inventory.ts';
+import type { JsonObject } from '../shell/decode.ts';
 import { onceForEach } from '../shell/once-for-each.ts';
 import { beyond, common } from './compare.ts';
 import { dnsPatch } from './dns.ts';

@@ -1,5 +1,5 @@
 import { parseAllDocuments } from 'yaml';
-import type { JsonObject } from '../model/inventory.ts';
+import type { JsonObject } from '../shell/decode.ts';
 
 const TARGET = 'kubeletconfiguration';
 

@@ -1,4 +1,5 @@
-import type { Inventory, JsonObject } from '../model/inventory.ts';
+import type { Inventory } from '../model/inventory.ts';
+import type { JsonObject } from '../shell/decode.ts';
 
 /** The ServiceCIDR for a network of `moreServiceSubnets`. Its networks cannot be edited, so each has a name of its own. */
 export const serviceCidr = (cidr: string): JsonObject => ({

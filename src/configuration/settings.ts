@@ -1,6 +1,7 @@
 import type { ClusterUp } from '../facts/cluster.ts';
 import { OWNER_LABEL, SETTINGS } from '../facts/ownership.ts';
-import type { Inventory, JsonObject } from '../model/inventory.ts';
+import type { Inventory } from '../model/inventory.ts';
+import type { JsonObject } from '../shell/decode.ts';
 import { areAllServedByCluster, KUBELET_AUTHORITY } from '../model/kubelet-serving.ts';
 import { sha256Of } from '../shell/secret.ts';
 import { sharedKubeletConfig } from './kubelet-config.ts';

@@ -1,5 +1,6 @@
 import { windowsServices } from '../components/network-plugins/index.ts';
-import type { Argument, Inventory, JsonObject, Taint, WindowsHost } from '../model/inventory.ts';
+import type { Argument, Inventory, Taint, WindowsHost } from '../model/inventory.ts';
+import type { JsonObject } from '../shell/decode.ts';
 import { merged, mergedArguments } from '../model/merge.ts';
 import { windowsPaths } from '../paths.ts';
 import type { Remote } from '../remote/remote.ts';

@@ -1,6 +1,7 @@
 import { networkPlugin } from '../components/network-plugins/index.ts';
 import { ADMIN_KUBECONFIG, apiServerUrl } from '../topology/api-server.ts';
-import type { Inventory, JsonObject, LinuxHost } from '../model/inventory.ts';
+import type { Inventory, LinuxHost } from '../model/inventory.ts';
+import type { JsonObject } from '../shell/decode.ts';
 import { servesByCluster } from '../model/kubelet-serving.ts';
 import { controlPlanes } from '../topology/select.ts';
 import { script } from '../templates.ts';

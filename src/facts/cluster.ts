@@ -1,8 +1,8 @@
-import type { JsonObject, Taint } from '../model/inventory.ts';
+import type { Taint } from '../model/inventory.ts';
 import type { HandlerPod } from './handler-pods.ts';
 import type { KubeletRequest } from './kubelet-requests.ts';
 import type { TokenUse } from './token-use.ts';
-import { within } from '../shell/decode.ts';
+import { within, type JsonObject } from '../shell/decode.ts';
 
 /** A condition of a node that is not as it should be, or that nothing reports: Ready, pressure, network. */
 export interface NodeCondition {

@@ -1,6 +1,6 @@
 import { parse as parseYaml } from 'yaml';
 import { FactError } from '../errors.ts';
-import type { Inventory, JsonObject, LinuxHost } from '../model/inventory.ts';
+import type { Inventory, LinuxHost } from '../model/inventory.ts';
 import { controlPlanes } from '../topology/select.ts';
 import { ADMIN_CONF, SUPER_ADMIN_CONF } from '../topology/api-server.ts';
 import { unready } from './api-answer.ts';
@@ -18,7 +18,7 @@ import { RECORD, SETTINGS } from './ownership.ts';
 import { settingsNote } from './settings-note.ts';
 import { lines } from '../shell/probe.ts';
 import { excerpt } from '../shell/text.ts';
-import { objectOf } from '../shell/decode.ts';
+import { objectOf, type JsonObject } from '../shell/decode.ts';
 import { factsFrom, MOST_OF_CLUSTER } from './facts-from.ts';
 
 /** Facts of hosts that decide where the cluster is observed. */

@@ -1,5 +1,4 @@
-import type { JsonObject } from '../model/inventory.ts';
-import { within } from '../shell/decode.ts';
+import { within, type JsonObject } from '../shell/decode.ts';
 
 /** Field manager of everything that kbuild applies. */
 export const FIELD_MANAGER = 'kbuild';

@@ -1,5 +1,4 @@
-import type { JsonObject } from '../model/inventory.ts';
-import { objectOf, objectsOf, textIn, textsIn, within } from '../shell/decode.ts';
+import { objectOf, objectsOf, textIn, textsIn, within, type JsonObject } from '../shell/decode.ts';
 
 /** Settings of kubeadm's ClusterConfiguration, as far as kbuild reads them. Throws on another form. */
 function requireForm(cluster: JsonObject): void {

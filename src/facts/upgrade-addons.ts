@@ -1,6 +1,5 @@
 import { parse as parseYaml } from 'yaml';
-import type { JsonObject } from '../model/inventory.ts';
-import { objectOf, objectsOf, textIn, within } from '../shell/decode.ts';
+import { objectOf, objectsOf, textIn, within, type JsonObject } from '../shell/decode.ts';
 import { lines, timeOf, unexpected } from '../shell/probe.ts';
 
 /** Fields of a pod template that a manager other than kubeadm set last. */

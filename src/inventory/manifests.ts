@@ -1,5 +1,5 @@
 import { LineCounter, parseAllDocuments, type Document, type ScalarTag, type Tags } from 'yaml';
-import type { JsonObject } from '../model/inventory.ts';
+import type { JsonObject } from '../shell/decode.ts';
 
 /** kubectl's YAML follows YAML 1.1 here: `0644` is octal, yes and no are booleans. */
 const OCTAL: ScalarTag = {

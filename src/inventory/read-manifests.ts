@@ -1,4 +1,5 @@
-import type { JsonObject, UserManifest } from '../model/inventory.ts';
+import type { UserManifest } from '../model/inventory.ts';
+import type { JsonObject } from '../shell/decode.ts';
 import { checksumOf, sourceOf, type ManifestEntry } from './manifest-entry.ts';
 import { manifestObjects } from './manifests.ts';
 import { pluginFile } from './network-plugins/index.ts';

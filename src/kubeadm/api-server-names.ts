@@ -5,7 +5,8 @@ import { secretYaml } from '../configuration/secret-yaml.ts';
 import { placeCertificates, signedCertificates } from '../configuration/signed-certificates.ts';
 import { signingAuthority } from '../configuration/signing.ts';
 import type { Step, Target } from '../engine/step.ts';
-import type { Inventory, JsonObject } from '../model/inventory.ts';
+import type { Inventory } from '../model/inventory.ts';
+import type { JsonObject } from '../shell/decode.ts';
 import type { On } from '../remote/remote.ts';
 
 interface Names {

@@ -1,7 +1,8 @@
 import { same } from '../configuration/compare.ts';
 import { settingsOf } from '../configuration/settings.ts';
 import { Refused } from '../errors.ts';
-import type { Inventory, JsonObject } from '../model/inventory.ts';
+import type { Inventory } from '../model/inventory.ts';
+import type { JsonObject } from '../shell/decode.ts';
 
 /** Settings of `kubeadm.cluster` that kbuild can change on a live cluster: it rewrites the control plane's manifests. */
 const CHANGEABLE: readonly string[] = [

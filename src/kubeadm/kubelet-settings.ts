@@ -14,7 +14,7 @@ import { standing } from '../cluster/standing.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Step, Target } from '../engine/step.ts';
 import type { ClusterUp } from '../facts/cluster.ts';
-import type { JsonObject } from '../model/inventory.ts';
+import type { JsonObject } from '../shell/decode.ts';
 import { merged } from '../model/merge.ts';
 import { paths } from '../paths.ts';
 import { otherDriver } from '../resources/cgroup-driver.ts';

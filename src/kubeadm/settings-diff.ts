@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
 import { same } from '../configuration/compare.ts';
-import type { JsonObject } from '../model/inventory.ts';
+import type { JsonObject } from '../shell/decode.ts';
 import { textDiff } from '../resources/text-diff.ts';
 
 /** The value as JSON: without undefined keys, and with `(secret)` for a secret. */

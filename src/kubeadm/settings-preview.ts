@@ -4,7 +4,8 @@ import { editedPatches, isBegun, notedPart, settingsOf, type SettingsPart } from
 import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Restart } from '../engine/step.ts';
 import type { ClusterUp } from '../facts/cluster.ts';
-import type { Inventory, JsonObject } from '../model/inventory.ts';
+import type { Inventory } from '../model/inventory.ts';
+import type { JsonObject } from '../shell/decode.ts';
 import { COMPONENTS } from './control-plane-files.ts';
 import { settingsDiff } from './settings-diff.ts';
 

@@ -14,8 +14,6 @@ import type { WindowsSettings } from './windows-settings.ts';
 /** What a host is for. One role a host. */
 export type Role = 'control-plane' | 'worker' | 'etcd' | 'load-balancer';
 
-export type { JsonObject };
-
 /** kubeadm v1beta4 writes arguments as a list; names without leading dashes. */
 export interface Argument {
   readonly name: string;

@@ -1,4 +1,5 @@
-import type { Host, JsonObject } from './inventory.ts';
+import type { JsonObject } from '../shell/decode.ts';
+import type { Host } from './inventory.ts';
 import { mergedArguments, type Named } from './merge.ts';
 
 /** True for a node whose kubelet is to serve with a certificate that the cluster signs (KubeletConfiguration, `serverTLSBootstrap`). */

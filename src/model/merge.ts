@@ -1,4 +1,4 @@
-import type { JsonObject } from './inventory.ts';
+import type { JsonObject } from '../shell/decode.ts';
 
 const isObject = (value: unknown): value is JsonObject =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

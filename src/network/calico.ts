@@ -2,7 +2,8 @@ import { OPERATOR_NAMESPACE } from '../components/network-plugins/calico.ts';
 import type { InventoryWith } from '../components/network-plugins/network-plugin.ts';
 import { objectKey } from '../facts/cluster.ts';
 import { endpointHost } from '../topology/api-server.ts';
-import type { Inventory, JsonObject } from '../model/inventory.ts';
+import type { Inventory } from '../model/inventory.ts';
+import type { JsonObject } from '../shell/decode.ts';
 import type { PluginPart } from './part.ts';
 
 /** The CRD of Calico's IPAM in the API projectcalico.org/v3, which the operator's manifests may have since Calico 3.32. */

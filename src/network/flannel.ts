@@ -6,7 +6,7 @@ import {
 import { CONFIG_ANNOTATION, type InventoryWith } from '../components/network-plugins/network-plugin.ts';
 import { confinesContainers } from '../topology/select.ts';
 import { UNCONFINED } from '../components/selinux.ts';
-import type { JsonObject } from '../model/inventory.ts';
+import type { JsonObject } from '../shell/decode.ts';
 import type { Flannel } from '../model/network-plugins.ts';
 import { sha256Of } from '../shell/secret.ts';
 import type { PluginPart } from './part.ts';

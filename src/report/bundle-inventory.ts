@@ -1,4 +1,5 @@
-import type { Inventory, JsonObject, UserManifest } from '../model/inventory.ts';
+import type { Inventory, UserManifest } from '../model/inventory.ts';
+import type { JsonObject } from '../shell/decode.ts';
 import { Secret, sha256Of } from '../shell/secret.ts';
 
 /** Without the hash of a Secret: a reader who knows the rest of the object could guess a short value from it. */

@@ -4,7 +4,8 @@ import { containerRuntime, CONTAINER_RUNTIMES } from '../components/runtimes/ind
 import { watchesOf, type Step, type Target, type Unobserved } from '../engine/step.ts';
 import { handlerLabel, HANDLER_LABEL_VALUE, type HandlerKind, type RuntimeHandler } from '../model/runtime-handlers.ts';
 import { inventoryOn } from '../model/inventory-on.ts';
-import type { Inventory, JsonObject } from '../model/inventory.ts';
+import type { Inventory } from '../model/inventory.ts';
+import type { JsonObject } from '../shell/decode.ts';
 import { fileChanges } from '../resources/file.ts';
 import { manifest, type Manifest } from '../resources/manifest.ts';
 import { packageRepository } from '../resources/package-repository.ts';

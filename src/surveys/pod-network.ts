@@ -1,5 +1,5 @@
 import { limiter } from '../each-limit.ts';
-import type { JsonObject } from '../model/inventory.ts';
+import type { JsonObject } from '../shell/decode.ts';
 import { script } from '../templates.ts';
 import { CONTAINER, type PodSpace } from './pod-space.ts';
 import { podsStarted, type PodWait } from './pods-seen.ts';

@@ -1,6 +1,5 @@
-import type { JsonObject } from '../model/inventory.ts';
 import type { Held, Remote } from '../remote/remote.ts';
-import { itemsOf, textIn, textsOf, within } from '../shell/decode.ts';
+import { itemsOf, textIn, textsOf, within, type JsonObject } from '../shell/decode.ts';
 import { sh } from '../shell/sh.ts';
 import { script } from '../templates.ts';
 import { podsSeen, podWarnings, type PodSeen } from './pods-seen.ts';

@@ -1,5 +1,6 @@
 import { paths } from '../paths.ts';
-import type { Inventory, JsonObject } from '../model/inventory.ts';
+import type { Inventory } from '../model/inventory.ts';
+import type { JsonObject } from '../shell/decode.ts';
 
 /** Where etcd's data is to lie on a host: kubeadm's default, or `kubeadm.cluster.etcd.local.dataDir`. */
 export function etcdFolderOf({ kubeadm }: Pick<Inventory, 'kubeadm'>): string {

@@ -1,6 +1,7 @@
 import { hostPatches } from '../configuration/kubelet-config.ts';
 import type { ManifestFlag } from '../facts/upgrade-parts.ts';
-import type { Inventory, JsonObject } from '../model/inventory.ts';
+import type { Inventory } from '../model/inventory.ts';
+import type { JsonObject } from '../shell/decode.ts';
 import { controlPlanes } from '../topology/select.ts';
 import { configuredFlags } from './settings-places.ts';
 

@@ -1,6 +1,7 @@
 import { parseAllDocuments } from 'yaml';
 import type { Fleet, Observed } from '../facts/fleet.ts';
-import type { Host, Inventory, JsonObject } from '../model/inventory.ts';
+import type { Host, Inventory } from '../model/inventory.ts';
+import type { JsonObject } from '../shell/decode.ts';
 import { windowsPaths } from '../paths.ts';
 import type { SettingsPlace } from './in-use.ts';
 import type { Component } from './removed.ts';

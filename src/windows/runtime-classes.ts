@@ -1,4 +1,5 @@
-import type { Inventory, JsonObject } from '../model/inventory.ts';
+import type { Inventory } from '../model/inventory.ts';
+import type { JsonObject } from '../shell/decode.ts';
 import { windowsHosts } from '../topology/select.ts';
 import { manifest, type Manifest } from '../resources/manifest.ts';
 

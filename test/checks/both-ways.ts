@@ -1,5 +1,6 @@
 import type { ClusterView } from '../../src/facts/cluster.ts';
-import type { Inventory, JsonObject, LinuxHost, Signatures, WindowsHost } from '../../src/model/inventory.ts';
+import type { Inventory, LinuxHost, Signatures, WindowsHost } from '../../src/model/inventory.ts';
+import type { JsonObject } from '../../src/shell/decode.ts';
 import type { HandlerKind, RuntimeHandler } from '../../src/model/runtime-handlers.ts';
 import type { PodNetwork } from '../../src/surveys/pod-network.ts';
 import type { Surveys } from '../../src/surveys/surveys.ts';

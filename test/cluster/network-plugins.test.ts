@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { networkRefusals } from '../../src/cluster/network-plugins/index.ts';
 import { calicoObjects } from '../../src/network/calico.ts';
-import type { JsonObject } from '../../src/model/inventory.ts';
+import type { JsonObject } from '../../src/shell/decode.ts';
 import { flannelObjects } from '../../src/network/flannel.ts';
 import { objectKey } from '../../src/facts/cluster.ts';
 import { windowsNetworkManifest } from '../../src/windows/network/index.ts';

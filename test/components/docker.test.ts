@@ -7,7 +7,8 @@ import { initConfiguration, resetConfiguration } from '../../src/configuration/k
 import type { Target } from '../../src/engine/step.ts';
 import { linuxProbes } from '../../src/facts/linux.ts';
 import { united } from '../../src/facts/watched.ts';
-import type { JsonObject, LinuxHost } from '../../src/model/inventory.ts';
+import type { LinuxHost } from '../../src/model/inventory.ts';
+import type { JsonObject } from '../../src/shell/decode.ts';
 import { OWN_HEADER } from '../../src/paths.ts';
 import { runtimeSteps } from '../../src/runtime/index.ts';
 import { render } from '../../src/templates.ts';

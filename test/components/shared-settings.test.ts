@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { sharedFiles, withKbuild, withoutKbuild } from '../../src/components/runtimes/shared-settings.ts';
-import type { JsonObject } from '../../src/model/inventory.ts';
+import type { JsonObject } from '../../src/shell/decode.ts';
 
 const own = (there: JsonObject): JsonObject => ({
   opts: [

@@ -6,12 +6,11 @@ import { membersInData } from '../../src/cluster/restore-members.ts';
 import { dnsDifferences } from '../../src/configuration/dns.ts';
 import { appliedOf } from '../../src/configuration/taints.ts';
 import { objectKey, type ClusterUp } from '../../src/facts/cluster.ts';
-import { kubeconfigOf, withInClusters } from '../../src/shell/decode.ts';
+import { kubeconfigOf, withInClusters, type JsonObject } from '../../src/shell/decode.ts';
 import { settingsNote } from '../../src/facts/settings-note.ts';
 import { announcedCas, CLUSTER_INFO, podsCas } from '../../src/kubeadm/authority/published.ts';
 import { serverIn } from '../../src/kubeadm/endpoint/config-map.ts';
 import { KUBE_PROXY, kubeProxyAstray } from '../../src/kubeadm/endpoint/kube-proxy.ts';
-import type { JsonObject } from '../../src/model/inventory.ts';
 import { clusterOf, cp1, fleetIn, inventoryOf, joinedHost } from '../fakes/cluster.ts';
 import { flannelNetwork, mixedFlannel, withNetwork } from '../fakes/network.ts';
 

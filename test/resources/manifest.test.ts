@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Step } from '../../src/engine/step.ts';
 import { objectKey, type ClusterView } from '../../src/facts/cluster.ts';
-import type { Inventory, JsonObject } from '../../src/model/inventory.ts';
+import type { Inventory } from '../../src/model/inventory.ts';
+import type { JsonObject } from '../../src/shell/decode.ts';
 import { flannelObjects } from '../../src/network/flannel.ts';
 import { networkSteps, userManifests } from '../../src/network/index.ts';
 import { unwantedObjects, wantedObjects } from '../../src/phases/wanted-objects.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { JsonObject } from '../../src/model/inventory.ts';
+import type { JsonObject } from '../../src/shell/decode.ts';
 import { podNetwork, readPodConnects } from '../../src/surveys/pod-network.ts';
 import { expired, podSpace, type PodSpace } from '../../src/surveys/pod-space.ts';
 import { podsSeen, podWarnings, type PodSeen } from '../../src/surveys/pods-seen.ts';

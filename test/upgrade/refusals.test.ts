@@ -3,7 +3,8 @@ import { settingsOf } from '../../src/configuration/settings.ts';
 import type { ClusterUp, ClusterView } from '../../src/facts/cluster.ts';
 import type { LinuxFacts } from '../../src/facts/linux.ts';
 import type { Marker } from '../../src/facts/marker.ts';
-import type { Inventory, JsonObject } from '../../src/model/inventory.ts';
+import type { Inventory } from '../../src/model/inventory.ts';
+import type { JsonObject } from '../../src/shell/decode.ts';
 import { upgradeRefusals } from '../../src/upgrade/refusals.ts';
 import { minorOf } from '../../src/versions.ts';
 import {

@@ -9,7 +9,7 @@ import type { Row } from '../../src/windows/selftest/outcome.ts';
 import { defaultOutside, outsideOf } from '../../src/windows/selftest/outside.ts';
 import { selftestPlan } from '../../src/windows/selftest/plan.ts';
 import { selftest } from '../../src/windows/selftest/selftest.ts';
-import type { JsonObject } from '../../src/model/inventory.ts';
+import type { JsonObject } from '../../src/shell/decode.ts';
 import { clusterOf, inventoryOf, nodeOf } from '../fakes/cluster.ts';
 import { linuxHost } from '../fakes/inventory.ts';
 

@@ -1,6 +1,6 @@
 import { objectKey } from '../../facts/cluster.ts';
 import { KUBEADMS_PROGRAMS } from '../../inventory/kubeadms-programs.ts';
-import type { JsonObject } from '../../model/inventory.ts';
+import type { JsonObject } from '../../shell/decode.ts';
 import { windowsHosts } from '../../topology/select.ts';
 import type { Check } from '../check.ts';
 

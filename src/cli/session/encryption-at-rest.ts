@@ -1,6 +1,7 @@
 import { encryptionKeys } from '../../backup/encryption-keys.ts';
 import type { Manifest } from '../../backup/manifest.ts';
-import type { JsonObject, LinuxHost } from '../../model/inventory.ts';
+import type { LinuxHost } from '../../model/inventory.ts';
+import type { JsonObject } from '../../shell/decode.ts';
 import type { Remote } from '../../remote/remote.ts';
 import type { Secret } from '../../shell/secret.ts';
 import type { DocumentOf } from '../../report/documents/index.ts';

@@ -2,9 +2,8 @@ import { INSTALLATION } from '../../components/network-plugins/calico.ts';
 import type { InventoryWith } from '../../components/network-plugins/network-plugin.ts';
 import { Refused } from '../../errors.ts';
 import { ofCluster } from '../../facts/of-cluster.ts';
-import { objectsOf, textIn, within } from '../../shell/decode.ts';
+import { objectsOf, textIn, within, type JsonObject } from '../../shell/decode.ts';
 import type { Fleet } from '../../facts/fleet.ts';
-import type { JsonObject } from '../../model/inventory.ts';
 
 /**
  * The fields of the operator's Installation that decide how hosts reach each other's pods. Its defaults are IPIP and

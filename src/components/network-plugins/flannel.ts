@@ -1,4 +1,5 @@
-import type { Inventory, JsonObject } from '../../model/inventory.ts';
+import type { Inventory } from '../../model/inventory.ts';
+import type { JsonObject } from '../../shell/decode.ts';
 import { windowsPaths } from '../../paths.ts';
 import { VXLAN_BYTES, type InventoryWith, type NetworkPlugin, type WindowsPlugin } from './network-plugin.ts';
 

@@ -1,5 +1,6 @@
 import { stringify } from 'smol-toml';
-import type { Inventory, JsonObject } from '../../model/inventory.ts';
+import type { Inventory } from '../../model/inventory.ts';
+import type { JsonObject } from '../../shell/decode.ts';
 import type { HandlerKind, RuntimeHandler } from '../../model/runtime-handlers.ts';
 import { merged } from '../../model/merge.ts';
 import { runscShim } from './handlers.ts';

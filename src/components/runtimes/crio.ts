@@ -1,9 +1,9 @@
 import { parse as parseToml, stringify } from 'smol-toml';
-import type { Inventory, JsonObject, RegistrySettings } from '../../model/inventory.ts';
+import type { Inventory, RegistrySettings } from '../../model/inventory.ts';
 import { merged } from '../../model/merge.ts';
 import type { RuntimeHandler } from '../../model/runtime-handlers.ts';
 import { OWN_HEADER } from '../../paths.ts';
-import { objectOf, objectsOf, textsIn } from '../../shell/decode.ts';
+import { objectOf, objectsOf, textsIn, type JsonObject } from '../../shell/decode.ts';
 import { probe } from '../../shell/probe.ts';
 import { madeOfAll, type Secret } from '../../shell/secret.ts';
 import { sh } from '../../shell/sh.ts';

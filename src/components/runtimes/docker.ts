@@ -1,4 +1,5 @@
-import type { Inventory, JsonObject, RegistrySettings } from '../../model/inventory.ts';
+import type { Inventory, RegistrySettings } from '../../model/inventory.ts';
+import type { JsonObject } from '../../shell/decode.ts';
 import { merged } from '../../model/merge.ts';
 import { OWN_HEADER } from '../../paths.ts';
 import { lines, probe } from '../../shell/probe.ts';

@@ -1,4 +1,5 @@
-import type { DownloadName, Inventory, JsonObject, RegistrySettings, RuntimeName } from '../../model/inventory.ts';
+import type { DownloadName, Inventory, RegistrySettings, RuntimeName } from '../../model/inventory.ts';
+import type { JsonObject } from '../../shell/decode.ts';
 import type { HandlerKind, RuntimeHandler } from '../../model/runtime-handlers.ts';
 import type { Command } from '../../shell/command.ts';
 import type { Probe } from '../../shell/probe.ts';

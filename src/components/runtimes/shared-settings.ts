@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { JsonObject } from '../../model/inventory.ts';
+import type { JsonObject } from '../../shell/decode.ts';
 import { merged } from '../../model/merge.ts';
 import { lines, probe, type Probe } from '../../shell/probe.ts';
 import { script } from '../../templates.ts';

@@ -1,9 +1,8 @@
 import { parse } from 'yaml';
-import type { JsonObject } from '../../model/inventory.ts';
 import { sh } from '../../shell/sh.ts';
 import { using } from '../../templates.ts';
 import { kubeletFlagsOf } from '../kubelet-flags.ts';
-import { objectOf } from '../../shell/decode.ts';
+import { objectOf, type JsonObject } from '../../shell/decode.ts';
 import { lines, probe } from '../../shell/probe.ts';
 import { textOf } from './files.ts';
 

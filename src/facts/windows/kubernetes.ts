@@ -1,7 +1,6 @@
-import { objectOf } from '../../shell/decode.ts';
+import { objectOf, type JsonObject } from '../../shell/decode.ts';
 import { parse } from 'yaml';
 import * as z from 'zod';
-import type { JsonObject } from '../../model/inventory.ts';
 import { windowsPaths } from '../../paths.ts';
 import { furtherFingerprints, spkiFingerprint } from '../../shell/fingerprint.ts';
 import { powershell } from '../../templates.ts';

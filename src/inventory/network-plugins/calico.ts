@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../model/inventory.ts';
+import type { JsonObject } from '../../shell/decode.ts';
 import { problem, warning, type Rule } from '../rules/rule.ts';
 import { hasWindows, kubeProxyImage, type PluginFile } from './plugin-file.ts';
 

@@ -1,6 +1,6 @@
 import { packageManagerFolders } from '../../components/distributions/index.ts';
 import { CONTAINER_RUNTIMES } from '../../components/runtimes/index.ts';
-import type { JsonObject } from '../../model/inventory.ts';
+import type { JsonObject } from '../../shell/decode.ts';
 import { problem, type Rule, type Violation } from './rule.ts';
 
 const PATH = ['kubeadm', 'cluster', 'etcd', 'local'] as const;

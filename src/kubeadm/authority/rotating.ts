@@ -1,6 +1,7 @@
 import { rotationOf, type Direction, type Rotation } from '../../cluster/rotation.ts';
 import { mergedArguments } from '../../model/merge.ts';
-import type { Argument, Inventory, JsonObject } from '../../model/inventory.ts';
+import type { Argument, Inventory } from '../../model/inventory.ts';
+import type { JsonObject } from '../../shell/decode.ts';
 import type { Change, Target } from '../../engine/step.ts';
 import type { Kind } from '../../facts/fleet.ts';
 import type { RotatedName } from '../../facts/linux/authorities.ts';

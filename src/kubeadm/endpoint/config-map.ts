@@ -4,9 +4,15 @@ import { kubectl } from '../../configuration/kubectl.ts';
 import type { Target } from '../../engine/step.ts';
 import { objectKey, type ClusterUp } from '../../facts/cluster.ts';
 import { ofCluster } from '../../facts/of-cluster.ts';
-import { kubeconfigOf, textIn as texted, textsOf, withInClusters, within } from '../../shell/decode.ts';
+import {
+  kubeconfigOf,
+  textIn as texted,
+  textsOf,
+  withInClusters,
+  within,
+  type JsonObject,
+} from '../../shell/decode.ts';
 import { FIELD_MANAGER } from '../../facts/ownership.ts';
-import type { JsonObject } from '../../model/inventory.ts';
 import type { On } from '../../remote/remote.ts';
 import { sh } from '../../shell/sh.ts';
 

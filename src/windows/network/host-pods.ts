@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { JsonObject } from '../../model/inventory.ts';
+import type { JsonObject } from '../../shell/decode.ts';
 
 /** Folder in which a HostProcess container finds the files of its image (containerd 1.7 and later). */
 export const IMAGE_ROOT = 'C:\\hpc';

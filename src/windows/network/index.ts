@@ -1,6 +1,7 @@
 import type { InventoryWith } from '../../components/network-plugins/network-plugin.ts';
 import type { Step } from '../../engine/step.ts';
-import type { Inventory, JsonObject } from '../../model/inventory.ts';
+import type { Inventory } from '../../model/inventory.ts';
+import type { JsonObject } from '../../shell/decode.ts';
 import type { PluginName } from '../../model/network-plugins.ts';
 import { manifest, type Manifest } from '../../resources/manifest.ts';
 import { windowsCniFile } from './flannel/cni-file.ts';

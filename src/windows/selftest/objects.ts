@@ -1,5 +1,6 @@
 import { WINDOWS_TAINT } from '../../configuration/windows-kubeadm.ts';
-import type { JsonObject, Taint } from '../../model/inventory.ts';
+import type { Taint } from '../../model/inventory.ts';
+import type { JsonObject } from '../../shell/decode.ts';
 import type { NodeView } from '../../facts/cluster.ts';
 import { RELEASES } from '../runtime-classes.ts';
 import { IMAGE_ROOT } from '../network/host-pods.ts';

@@ -7,7 +7,8 @@ import type { LinuxFacts } from '../../../src/facts/linux.ts';
 import { CLUSTER_INFO } from '../../../src/kubeadm/authority/published.ts';
 import { KUBE_PROXY, KUBE_PROXY_CONFIG } from '../../../src/kubeadm/endpoint/kube-proxy.ts';
 import { KUBEADM_CONFIG } from '../../../src/kubeadm/endpoint/noted.ts';
-import type { Inventory, JsonObject, LinuxHost } from '../../../src/model/inventory.ts';
+import type { Inventory, LinuxHost } from '../../../src/model/inventory.ts';
+import type { JsonObject } from '../../../src/shell/decode.ts';
 import { clusterOf, cp1, fleetIn, inventoryOf, joinedHost, nodesOf, w1 } from '../../fakes/cluster.ts';
 
 export const OLD = '10.0.0.11:6443';

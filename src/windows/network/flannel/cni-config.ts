@@ -1,5 +1,6 @@
 import type { InventoryWith } from '../../../components/network-plugins/network-plugin.ts';
-import type { JsonObject, WindowsHost } from '../../../model/inventory.ts';
+import type { WindowsHost } from '../../../model/inventory.ts';
+import type { JsonObject } from '../../../shell/decode.ts';
 import { hnsNetwork } from '../hns-network.ts';
 
 /**

@@ -1,4 +1,5 @@
-import type { Inventory, JsonObject } from '../../../model/inventory.ts';
+import type { Inventory } from '../../../model/inventory.ts';
+import type { JsonObject } from '../../../shell/decode.ts';
 import { windowsHosts } from '../../../topology/select.ts';
 
 const RBAC = 'rbac.authorization.k8s.io';

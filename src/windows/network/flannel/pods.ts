@@ -1,7 +1,8 @@
 import { FLANNEL_NAMESPACE as NAMESPACE, flannelWindowsPaths } from '../../../components/network-plugins/flannel.ts';
 import type { InventoryWith } from '../../../components/network-plugins/network-plugin.ts';
 import { endpointHost } from '../../../topology/api-server.ts';
-import type { Inventory, JsonObject } from '../../../model/inventory.ts';
+import type { Inventory } from '../../../model/inventory.ts';
+import type { JsonObject } from '../../../shell/decode.ts';
 import { windowsPaths } from '../../../paths.ts';
 import { podScript } from '../../../templates.ts';
 import { field, hostProcessDaemon, IMAGE_ROOT, powershellFile, SCRIPTS, values } from '../host-pods.ts';
