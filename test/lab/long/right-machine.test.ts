@@ -185,7 +185,7 @@ describe('two operators: a command that waits for its answer is refused when a r
     timed('the rotation', await rotate('ca', '--until', 'trust'));
     upgrade.type('y\r');
     expect(await upgrade.ended, upgrade.shown()).toBe(7);
-    expect(upgrade.shown()).toContain('a rotation of ca is under way');
+    expect(upgrade.shown()).toContain('refused: kubeadm cannot upgrade while the authority ca is rotated');
     const old = [`v${OLD.version}`];
     expect(await versionsOf(cp1)).toMatchObject({ kubelet: old, apiServer: old });
     ok(await rotate('ca', '--rollback'));
