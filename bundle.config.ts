@@ -3,7 +3,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type BuildOptions, type Metafile, type Plugin } from 'esbuild';
 
-const root = fileURLToPath(new URL('.', import.meta.url));
+const root = fileURLToPath(new URL('./', import.meta.url));
 
 /** A module of the bundle that is not what its library has; what it requires itself is found as from its importer. */
 const instead = (name: string, filter: RegExp, importer: RegExp, contents: string): Plugin => ({
@@ -102,7 +102,7 @@ const late = (program: string): Plugin => ({
       path: '../run-complete.js',
       external: true,
     }));
-    built.onResolve({ filter: /^\.\/command-line\.ts$/ }, ({ path, resolveDir }) => ({
+    built.onResolve({ filter: /^\.\/program\.ts$/ }, ({ path, resolveDir }) => ({
       path,
       namespace: 'late',
       pluginData: resolveDir,
@@ -119,7 +119,7 @@ const late = (program: string): Plugin => ({
 export async function buildProgram(out: string, plugins: readonly Plugin[] = []): Promise<readonly Metafile[]> {
   const { metafile } = await build({
     ...common,
-    entryPoints: ['src/cli/command-line.ts'],
+    entryPoints: ['src/cli/program.ts'],
     outdir: out,
     entryNames: 'program-[hash]',
     outExtension: { '.js': '.cjs' },

@@ -14,7 +14,7 @@ import { fileURLToPath } from 'node:url';
 import { buildLibrary, buildProgram } from './bundle.config.ts';
 import { declarations } from './declarations.config.ts';
 
-const root = fileURLToPath(new URL('.', import.meta.url));
+const root = fileURLToPath(new URL('./', import.meta.url));
 const at = (...path: string[]) => join(root, ...path);
 
 const made = [...(await buildProgram('dist')), await buildLibrary('dist')];

@@ -39,28 +39,28 @@ export default defineConfig(
   },
   { files: ['src/**'], rules: { 'max-lines-per-function': ['error', { max: 60 }] } },
   { files: ['*.config.ts', 'eslint.config.js'], rules: { 'no-restricted-exports': 'off' } },
-  // ssh2 accepts any host key unless it is told otherwise: one wrapper, src/transport/ssh.ts, makes clients of it;
+  // ssh2 accepts any host key unless it is told otherwise: one wrapper, src/ssh/ssh2.ts, makes clients of it;
   // ssh-keys.ts and ssh-seed.ts beside it only read keys.
   {
     files: ['src/**'],
-    ignores: ['src/transport/ssh.ts'],
+    ignores: ['src/ssh/ssh2.ts'],
     rules: {
       'no-restricted-syntax': [
         'error',
         {
           selector: "NewExpression[callee.property.name='Client']",
-          message: 'only src/transport/ssh.ts makes SSH clients',
+          message: 'only src/ssh/ssh2.ts makes SSH clients',
         },
       ],
     },
   },
   {
     files: ['src/**'],
-    ignores: ['src/transport/ssh.ts', 'src/transport/ssh-keys.ts', 'src/transport/ssh-seed.ts'],
+    ignores: ['src/ssh/ssh2.ts', 'src/ssh/ssh2-keys.ts', 'src/ssh/ssh2-keys.ts'],
     rules: {
       'no-restricted-imports': [
         'error',
-        { paths: [{ name: 'ssh2', message: 'only src/transport/ssh.ts may import ssh2' }] },
+        { paths: [{ name: 'ssh2', message: 'only src/ssh/ssh2.ts may import ssh2' }] },
       ],
     },
   },

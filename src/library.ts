@@ -1,20 +1,20 @@
 import { randomUUID } from 'node:crypto';
-import { connect as connectHosts } from './cli/session/connect.ts';
-import type { Context } from './cli/context.ts';
-import { refusedWorkers, type LeftOut } from './cluster/change-refusals.ts';
-import { refusals } from './cluster/refusals.ts';
+import type { Fleet } from './cluster/fleet/fleet.ts';
+import { type LeftOut, refusedWorkers } from './cluster/host.refusal.ts';
+import { refusals } from './cluster/up.refusal.ts';
+import { up } from './commands/up.phases.ts';
 import { withoutAbsent } from './engine/absence.ts';
-import { changesIn, plan as planOf, waitsIn, type PlannedChange as Planned } from './engine/plan.ts';
-import { FactError, UsageError, type Problem } from './errors.ts';
-import type { Fleet } from './facts/fleet.ts';
-import { loadInventory as load } from './inventory/load.ts';
-import { secretData } from './inventory/secret-data.ts';
-import type { Inventory } from './model/inventory.ts';
-import { up } from './phases/up.ts';
-import { maskError, masker, type Masker } from './report/mask.ts';
+import { changesIn, plan as planOf, type PlannedChange as Planned, waitsIn } from './engine/plan.ts';
+import { FactError, type Problem, UsageError } from './errors.ts';
+import { loadInventory as load } from './inventory/file/load.ts';
+import { secretData } from './inventory/file/secret-data.ts';
+import type { Inventory } from './inventory/inventory.ts';
+import { masker, type Masker, maskError } from './report/mask.ts';
+import { connect as connectHosts } from './session/connect.ts';
+import type { Context } from './session/context.ts';
 
 export { InventoryError, KbuildError, type Problem } from './errors.ts';
-export type { Inventory } from './model/inventory.ts';
+export type { Inventory } from './inventory/inventory.ts';
 
 /** Where an inventory is. */
 export interface LoadOptions {

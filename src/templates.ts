@@ -40,10 +40,10 @@ export const using = (before: `${string}.sh` | Command<'sh'>, command: Command<'
 });
 
 /** A command that uses the functions with which scripts find out whether root alone decides where a path leads. */
-export const onRootPath = (command: Command<'sh'>): Command<'sh'> => using('linux/root-path.sh', command);
+export const onRootPath = (command: Command<'sh'>): Command<'sh'> => using('ssh/root-path.sh', command);
 
 /** A static PowerShell script that runs in a pod of a Windows host; its parameters are environment variables. */
-export const podScript = (name: `${string}.ps1`): string => read(`windows-pods/${name}`);
+export const podScript = (name: `${string}.ps1`): string => read(`windows/pods/${name}`);
 
 /**
  * A static script of templates/windows with its parameters, bound to its param() block; it may use the functions of
@@ -57,20 +57,20 @@ export const powershell = (
   psCommand({ common: read('windows/common.ps1'), script: read(name), name, params }, secrets);
 
 /** The text of a script that is put on a host as a file. */
-export const scriptFile = (name: `linux/${string}.sh` | `windows/${string}.ps1`): string => read(name);
+export const scriptFile = (name: `${string}.sh` | `windows/${string}.ps1`): string => read(name);
 
 /** What powershell.exe runs first on every Windows host, for every command. */
 export const windowsBootstrap = (): string => withoutComments(read('windows/bootstrap.ps1'));
 
 /** The script with which a shell completes command lines of kbuild. */
 export const completionScript = (shell: 'bash' | 'zsh' | 'fish' | 'powershell'): string =>
-  read(`completion/kbuild.${shell === 'powershell' ? 'ps1' : shell}`);
+  read(`cli/kbuild.${shell === 'powershell' ? 'ps1' : shell}`);
 
 /** The style or the script of a report's page. */
 export const pagePart = (name: `page.${'css' | 'js'}`): string => read(`report/${name}`);
 
-/** A configuration file of another program, from templates/etc. Throws on a value that is missing. */
+/** A configuration file of another program, from templates/. Throws on a value that is missing. */
 export function render(name: string, values: object): string {
-  const template = Handlebars.compile(read(`etc/${name}.hbs`), { noEscape: true, strict: true });
+  const template = Handlebars.compile(read(`${name}.hbs`), { noEscape: true, strict: true });
   return template(values);
 }

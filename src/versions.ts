@@ -1,3 +1,10 @@
+import { readFileSync } from 'node:fs';
+
+/** kbuild's own version, by its package. */
+export const ownVersion = (): string =>
+  (JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { readonly version: string })
+    .version;
+
 /** What kbuild knows about one Kubernetes minor. */
 export interface MinorFacts {
   /** Tags of the images that kubeadm asks for (its constants.go, first release of the minor). Patch releases may raise

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { eachLimit, limiter } from '../src/each-limit.ts';
+import { eachLimit, limiter } from '../src/limit.ts';
 
 describe('a limiter', () => {
   test('gives places in the order of asking', async () => {

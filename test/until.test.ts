@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { retried, until, type Waiting } from '../src/until.ts';
+import { retried, until, type Waiting } from '../src/wait.ts';
 
 /** A clock that only a pause moves. */
 function clock(everyMs = 10): Waiting & { readonly pauses: readonly number[] } {

@@ -6,7 +6,7 @@ import { filesIn } from './tools/files-in.ts';
 const root = new URL('../', import.meta.url);
 const VAGUE = /\b(?:whoever|whom|nobody|somebody|anybody)\b/i;
 /** Their text is on hosts, or a hash of it in the cluster: another word in a comment would restart what runs. */
-const ON_HOSTS = ['templates/etc/cri-docker.socket.hbs', 'templates/windows-pods/prepare-flannel.ps1'];
+const ON_HOSTS = ['templates/runtime/cri-docker.socket.hbs', 'templates/windows/pods/prepare-flannel.ps1'];
 /** It quotes the words, and what to write instead. */
 const RULES = 'docs/contributing.md';
 /** The value `nobody` of `renewedBy`, quoted in code and set off in text. */

@@ -1,8 +1,118 @@
-import { Decrypter, Encrypter } from 'age-encryption';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  diffieHellman,
+  hkdfSync,
+  randomBytes,
+} from 'node:crypto';
 import { ReadableStream } from 'node:stream/web';
+import { Decrypter, Encrypter, type Identity, type Recipient, Stanza } from 'age-encryption';
 import { UsageError } from '../errors.ts';
 import { revealed, type Secret } from '../shell/secret.ts';
-import { sshIdentity, sshRecipient } from './ssh-ed25519.ts';
+import { withoutEnd } from '../shell/text.ts';
+
+/** age's way to encrypt for an SSH key (filippo.io/age/agessh), which the library leaves to its users. */
+const LABEL = 'age-encryption.org/v1/ssh-ed25519';
+const TYPE = 'ssh-ed25519';
+const TAG_BYTES = 16;
+const NO_NONCE = Buffer.alloc(12);
+/** What stands before the 32 bytes of a key in DER. */
+const PKCS8 = Buffer.from('302e020100300506032b656e04220420', 'hex');
+const SPKI = Buffer.from('302a300506032b656e032100', 'hex');
+const BASE = Buffer.from([9, ...new Array<number>(31).fill(0)]);
+
+const x25519 = (scalar: Buffer, point: Buffer): Buffer =>
+  diffieHellman({
+    privateKey: createPrivateKey({ key: Buffer.concat([PKCS8, scalar]), format: 'der', type: 'pkcs8' }),
+    publicKey: createPublicKey({ key: Buffer.concat([SPKI, point]), format: 'der', type: 'spki' }),
+  });
+
+const PRIME = 2n ** 255n - 19n;
+
+/** The inverse modulo `PRIME`, by Fermat's little theorem. */
+function inverse(value: bigint): bigint {
+  let result = 1n;
+  let base = value;
+  for (let exponent = PRIME - 2n; exponent > 0n; exponent >>= 1n) {
+    if ((exponent & 1n) === 1n) result = (result * base) % PRIME;
+    base = (base * base) % PRIME;
+  }
+  return result;
+}
+
+/** The point of an Ed25519 key on Curve25519: u = (1 + y) / (1 - y), RFC 7748 section 4.1. */
+function montgomery(edwards: Buffer): Buffer {
+  const bytes = Buffer.from(edwards).reverse();
+  bytes[0]! &= 0x7f;
+  const y = BigInt(`0x${bytes.toString('hex')}`);
+  const u = ((1n + y) * inverse((1n - y + PRIME) % PRIME)) % PRIME;
+  return Buffer.from(u.toString(16).padStart(64, '0'), 'hex').reverse();
+}
+
+const derived = (secret: Buffer, salt: Buffer): Buffer => Buffer.from(hkdfSync('sha256', secret, salt, LABEL, 32));
+const unpadded = (bytes: Buffer): string => withoutEnd(bytes.toString('base64'), '=');
+const tagOf = (wire: Buffer): string => unpadded(createHash('sha256').update(wire).digest().subarray(0, 4));
+
+/** The public key in SSH's wire format, with its 32 bytes. Throws on anything but an Ed25519 key. */
+function publicKey(line: string): { readonly wire: Buffer; readonly key: Buffer } {
+  const [type, text = ''] = line.trim().split(/\s+/);
+  const wire = Buffer.from(text, 'base64');
+  const head = Buffer.concat([Buffer.from([0, 0, 0, TYPE.length]), Buffer.from(TYPE), Buffer.from([0, 0, 0, 32])]);
+  if (type !== TYPE || wire.length !== head.length + 32 || !wire.subarray(0, head.length).equals(head))
+    throw new TypeError('is no public key of the type ssh-ed25519');
+  return { wire, key: wire.subarray(head.length) };
+}
+
+/** Encrypts for the holder of an SSH key: a line as in authorized_keys. Throws `TypeError` on any other line. */
+export function sshRecipient(line: string): Recipient {
+  const { wire, key } = publicKey(line);
+  const theirs = montgomery(key);
+  return {
+    wrapFileKey: (fileKey) => {
+      const ephemeral = randomBytes(32);
+      const ours = x25519(ephemeral, BASE);
+      const shared = x25519(derived(Buffer.alloc(0), wire), x25519(ephemeral, theirs));
+      const wrapping = derived(shared, Buffer.concat([ours, theirs]));
+      const cipher = createCipheriv('chacha20-poly1305', wrapping, NO_NONCE, { authTagLength: TAG_BYTES });
+      const body = Buffer.concat([cipher.update(fileKey), cipher.final(), cipher.getAuthTag()]);
+      return [new Stanza([TYPE, tagOf(wire), unpadded(ours)], body)];
+    },
+  };
+}
+
+/** Decrypts with an SSH key. `seed`: the 32 bytes of its private key. */
+export function sshIdentity(seed: Buffer): Identity {
+  const prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
+  const jwk = createPublicKey(
+    createPrivateKey({ key: Buffer.concat([prefix, seed]), format: 'der', type: 'pkcs8' }),
+  ).export({ format: 'jwk' });
+  const key = Buffer.from(jwk.x!, 'base64url');
+  const wire = Buffer.concat([Buffer.from([0, 0, 0, TYPE.length]), Buffer.from(TYPE), Buffer.from([0, 0, 0, 32]), key]);
+  const scalar = createHash('sha512').update(seed).digest().subarray(0, 32);
+  return {
+    unwrapFileKey: (stanzas) => {
+      const mine = stanzas.filter(({ args: [type, tag] }) => type === TYPE && tag === tagOf(wire));
+      for (const { args, body } of mine) {
+        const ours = Buffer.from(args[2] ?? '', 'base64');
+        if (ours.length !== 32) throw new TypeError('the header of the file is damaged');
+        const shared = x25519(derived(Buffer.alloc(0), wire), x25519(scalar, ours));
+        const wrapping = derived(shared, Buffer.concat([ours, montgomery(key)]));
+        const cipher = createDecipheriv('chacha20-poly1305', wrapping, NO_NONCE, { authTagLength: TAG_BYTES });
+        const sealed = Buffer.from(body);
+        cipher.setAuthTag(sealed.subarray(-TAG_BYTES));
+        try {
+          return Buffer.concat([cipher.update(sealed.subarray(0, -TAG_BYTES)), cipher.final()]);
+        } catch {
+          // The four bytes of the tag may be those of another key.
+        }
+      }
+      return null;
+    },
+  };
+}
 
 /** How a backup is locked: for the holders of keys, or by a passphrase. There is no third way. */
 export type Lock = { readonly recipients: readonly string[] } | { readonly passphrase: Secret };

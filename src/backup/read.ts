@@ -1,13 +1,12 @@
 import { createReadStream, createWriteStream, existsSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { keyProblem, spkiFingerprint } from '../certificates/fingerprint.value.ts';
 import { KbuildError, Refused, UsageError } from '../errors.ts';
-import { spkiFingerprint } from '../shell/fingerprint.ts';
-import { keyProblem } from '../shell/key-pair.ts';
 import { revealed, Secret } from '../shell/secret.ts';
-import { readArchive, type PartRead } from './archive.ts';
+import { type PartRead, readArchive } from './archive.ts';
 import { decrypted, type Keyring } from './encryption.ts';
-import { SNAPSHOT, type Manifest } from './manifest.ts';
+import { type Manifest, SNAPSHOT } from './manifest.ts';
 
 /** A backup that was read to its end. */
 export interface Backup {

@@ -15,7 +15,7 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Script } from 'node:vm';
-import { userFolder } from './user-folder.ts';
+import { userFolder } from '../session/user-folder.ts';
 
 /*
  * Compiling the program's text is a third of what a short command costs, and the same each time, so what V8 compiled is kept

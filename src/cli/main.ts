@@ -26,6 +26,6 @@ if (process.argv[2] === '--version' || process.argv[2] === '-V') {
   const { completionAnswer } = await import('./completion/run-complete.ts');
   process.stdout.write(await completionAnswer({ env: process.env, cwd: process.cwd() }, process.argv.slice(3)));
 } else {
-  const { run } = await import('./command-line.ts');
+  const { run } = await import('./program.ts');
   process.exitCode = await run(process.argv, version);
 }

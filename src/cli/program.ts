@@ -1,9 +1,9 @@
-import { Command as Parser, InvalidArgumentError, Option as ParserOption } from 'commander';
-import { UsageError } from '../errors.ts';
-import { inventoryOperand, type Command, type CommandGroup } from './command.ts';
-import { commands } from './commands/index.ts';
-import { processContext } from './context.ts';
-import type { Option } from './option.ts';
+import { Command as Parser, CommanderError, InvalidArgumentError, Option as ParserOption } from 'commander';
+import { commands } from '../commands/commands.ts';
+import { exitCodeOf, KbuildError, UsageError } from '../errors.ts';
+import { type Command, type CommandGroup, inventoryOperand } from '../session/command.ts';
+import { processContext, shownText } from '../session/context.ts';
+import type { Option } from '../session/options.ts';
 
 const examples = (lines: readonly string[]): string => `\nExamples:\n${lines.map((line) => `  ${line}\n`).join('')}`;
 
@@ -84,4 +84,36 @@ export function program(version: string, done: (code: number) => void): Parser {
     );
   addAll(root, commands, { version, done });
   return root;
+}
+
+/** Runs the command line; the exit code. Errors are printed here and nowhere else. */
+export async function run(argv: readonly string[], version: string): Promise<number> {
+  let code = 0;
+  try {
+    await program(version, (result) => (code = result)).parseAsync(argv);
+    return code;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (error instanceof KbuildError) {
+      process.stderr.write(
+        shownText(
+          [
+            `kbuild: ${error.message}`,
+            ...(error.remedy === undefined ? [] : [`  → ${error.remedy}`]),
+            ...(error.closing === undefined ? [] : [error.closing]),
+            '',
+          ].join('\n'),
+          process,
+        ),
+      );
+    } else {
+      process.stderr.write(
+        shownText(
+          `kbuild: this is a bug in kbuild, please report it\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+          process,
+        ),
+      );
+    }
+    return exitCodeOf(error);
+  }
 }

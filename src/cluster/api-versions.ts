@@ -1,7 +1,7 @@
 import { Refused } from '../errors.ts';
-import type { ClusterUp, ClusterView } from '../facts/cluster.ts';
-import type { Inventory } from '../model/inventory.ts';
+import type { Inventory } from '../inventory/inventory.ts';
 import { compareVersions } from '../versions.ts';
+import type { ClusterUp, ClusterView } from './fleet/view.ts';
 
 /** Static pods of a control plane, whose images have the version of the component. */
 export type StaticPod = 'kube-apiserver' | 'kube-controller-manager' | 'kube-scheduler' | 'etcd';

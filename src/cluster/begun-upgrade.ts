@@ -1,6 +1,6 @@
-import { observedLinux, type Fleet } from '../facts/fleet.ts';
-import { UPGRADE, type Marker } from '../facts/marker.ts';
-import type { Inventory, LinuxHost } from '../model/inventory.ts';
+import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
+import { type Marker, UPGRADE } from '../kubeadm/marker.facts.ts';
+import { type Fleet, observedLinux } from './fleet/fleet.ts';
 
 /** The marker of an upgrade of this cluster that kubeadm did not end on a host; undefined if there is none. `about`: its version. */
 export const begunUpgrade = (

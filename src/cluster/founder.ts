@@ -1,6 +1,6 @@
-import { linuxFacts, observedLinux, type Fleet } from '../facts/fleet.ts';
-import type { Inventory, LinuxHost } from '../model/inventory.ts';
-import { controlPlanes } from '../topology/select.ts';
+import { controlPlanes } from '../inventory/hosts.ts';
+import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
+import { type Fleet, linuxFacts, observedLinux } from './fleet/fleet.ts';
 import { standing } from './standing.ts';
 
 /** The host that may run `kubeadm init`, or the reason why no host may. */

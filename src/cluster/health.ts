@@ -1,10 +1,9 @@
 import { FactError } from '../errors.ts';
-import { isDnsPod, type ClusterUp, type NodeView } from '../facts/cluster.ts';
-import type { Inventory } from '../model/inventory.ts';
-import { controlPlaneNodes } from './control-plane-nodes.ts';
-import { isCordonedByKbuild } from './drain-notes.ts';
-import { DEFRAGMENT, hasNoSpace } from './etcd-space.ts';
-import { taintText, unexpectedTaints } from '../configuration/taints.ts';
+import { DEFRAGMENT, hasNoSpace } from '../etcd/space.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import { type ClusterUp, isDnsPod, type NodeView } from './fleet/view.ts';
+import { controlPlaneNodes, isCordonedByKbuild } from './nodes.ts';
+import { taintText, unexpectedTaints } from './taints.ts';
 
 /** One reason why a cluster is not healthy. */
 export interface Problem {

@@ -1,8 +1,8 @@
 import { FactError, Refused } from '../errors.ts';
-import type { EtcdState } from '../facts/cluster.ts';
-import { observedLinux, type Fleet } from '../facts/fleet.ts';
-import type { Inventory, LinuxHost } from '../model/inventory.ts';
-import { acting } from './acting.ts';
+import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
+import { type Fleet, observedLinux } from './fleet/fleet.ts';
+import type { EtcdState } from './fleet/view.ts';
+import { acting } from './live.ts';
 import { isMemberOf } from './members.ts';
 
 /** The etcd that kbuild built. @throws FactError if it does not answer; Refused if there is none. */

@@ -1,16 +1,15 @@
-import { kubectl } from '../configuration/kubectl.ts';
 import { NotSpared } from '../errors.ts';
-import type { ClusterUp } from '../facts/cluster.ts';
-import { observedLinux, type Fleet } from '../facts/fleet.ts';
-import type { Inventory, LinuxHost } from '../model/inventory.ts';
-import type { On } from '../remote/remote.ts';
+import { apiServerUrlAt, kubectl } from '../inventory/api-server.ts';
+import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { lines } from '../shell/probe.ts';
+import type { On } from '../ssh/remote.ts';
 import { script } from '../templates.ts';
-import { apiServerUrlAt } from '../topology/api-server.ts';
-import { acting, liveCluster } from './acting.ts';
-import { controlPlaneNodes } from './control-plane-nodes.ts';
+import { type Fleet, observedLinux } from './fleet/fleet.ts';
+import type { ClusterUp } from './fleet/view.ts';
+import { acting, liveCluster } from './live.ts';
 import { memberHost } from './member-host.ts';
 import { passEtcdGate } from './members.ts';
+import { controlPlaneNodes } from './nodes.ts';
 
 /** A host that is about to restart, with its fleet and inventory. */
 interface Place {
@@ -64,7 +63,7 @@ async function passed(place: Place, on: On, other: () => Promise<void>): Promise
   if (!controlPlaneNodes(cluster).some(({ name }) => name !== host.name)) return other();
   const via = asked(cluster, place);
   const look = (seconds: number) =>
-    script('linux/restart-gate.sh', {
+    script('cluster/restart-gate.sh', {
       KUBECTL: kubectl(inventory, via).join(' '),
       NODE: host.name,
       SERVERS: servers(place),

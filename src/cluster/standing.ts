@@ -1,17 +1,75 @@
-import type { ClusterUp } from '../facts/cluster.ts';
-import { observedLinux, type Fleet } from '../facts/fleet.ts';
-import { isControlPlane } from '../facts/joined.ts';
-import { isUndoable } from '../facts/marker.ts';
-import { ofCluster } from '../facts/of-cluster.ts';
-import type { LinuxFacts } from '../facts/linux.ts';
-import type { Watches } from '../facts/watched.ts';
-import { ADMIN_CONF } from '../topology/api-server.ts';
-import type { Host, Inventory } from '../model/inventory.ts';
-import { within } from '../shell/decode.ts';
-import { etcdStanding } from './etcd-standing.ts';
-import type { Seen, Standing } from './seen.ts';
-import { evidenceOfService } from './served.ts';
-import { casOf, clustersOf, shareCa } from './trusted-cas.ts';
+import { signingAuthority } from '../certificates/signing-command.value.ts';
+import { ADMIN_CONF } from '../inventory/api-server.ts';
+import type { Host, Inventory } from '../inventory/inventory.ts';
+import { isUndoable } from '../kubeadm/marker.facts.ts';
+import { ofCluster, within } from '../shell/decode.ts';
+import type { Watches } from '../shell/watched.ts';
+import { type Fleet, observedLinux } from './fleet/fleet.ts';
+import { isControlPlane } from './fleet/joined.ts';
+import type { LinuxFacts } from './fleet/linux.ts';
+import type { ClusterUp } from './fleet/view.ts';
+import { isMemberOf } from './members.ts';
+import { casOf, clustersOf, type Seen, shareCa, type Standing } from './standings.ts';
+
+interface SeenMember extends Omit<Seen, 'facts'> {
+  readonly facts: Pick<LinuxFacts, 'marker' | 'etcdToken' | 'etcdFolder' | 'kubernetesTraces'>;
+}
+
+/**
+ * The standing of a host of role etcd. The token in its manifest names its cluster. etcd itself reports whether the
+ * member votes; while etcd does not answer, a host with complete files counts as joined.
+ */
+export function etcdStanding({ inventory, host, facts, fleet }: SeenMember): Standing {
+  const { marker, etcdToken, etcdFolder, kubernetesTraces } = facts;
+  if (etcdToken !== 'absent' && etcdToken !== inventory.name) return 'foreign';
+  const isMarked = isUndoable(marker) && marker.cluster === inventory.name;
+  if (etcdToken === 'absent') return isMarked ? 'partial' : 'foreign';
+  if (isMarked) return 'partial';
+  const { etcd } = fleet.cluster;
+  if (etcd?.state !== 'up') return 'joined';
+  const isVoter = etcd.members.some((member) => isMemberOf(host)(member) && member.name !== '' && !member.learner);
+  return isVoter && kubernetesTraces.has(`${etcdFolder}/member`) ? 'joined' : 'partial';
+}
+
+const KUBELET_CONF = '/etc/kubernetes/kubelet.conf';
+
+/** What is left where an init came to its last phases: only the API tells whether it ended. */
+const LATE_INIT = 'its init came as far as the certificate that the kubelet renews';
+
+/** Names of the other hosts that have this host's CA and a kubelet's kubeconfig. */
+function joinedToItsCa({ host, facts, fleet }: Seen): readonly string[] {
+  if (facts.caFingerprint === 'absent') return [];
+  return fleet.hosts
+    .filter((other) => other.host.name !== host.name && shareCa(casOf(other.facts), casOf(facts)))
+    .filter((other) => other.facts.kubernetesTraces.has(KUBELET_CONF))
+    .map((other) => other.host.name);
+}
+
+/**
+ * Why kbuild takes a host with the marker of an unfinished action for one that served before: its data must not be
+ * undone. undefined: no evidence.
+ * While the API answers, the API's list of members decides. While it does not answer, an init that reached the
+ * kubelet's certificate may have served for long, and so may a host to whose CA another host is joined: a power cut can
+ * leave the marker behind.
+ */
+export function evidenceOfService(seen: Seen): string | undefined {
+  const { inventory, host, facts, fleet } = seen;
+  if (typeof facts.marker !== 'object' || facts.marker.action === 'reset' || host.role === 'etcd') return undefined;
+  const { olderThanMarker, kubeletFinalized } =
+    'servedBefore' in facts ? facts.servedBefore : { olderThanMarker: [], kubeletFinalized: false };
+  if (olderThanMarker.length > 0) return `${olderThanMarker.join(', ')} is older than the marker`;
+  if (fleet.cluster.state === 'up' || facts.marker.action !== 'init') return undefined;
+  const others = joinedToItsCa(seen);
+  if (others.length > 0) return `${others.join(', ')} ${others.length === 1 ? 'is' : 'are'} joined to its CA`;
+  // If a signing command signs, kbuild itself puts that certificate there before kubeadm runs.
+  return kubeletFinalized && signingAuthority(inventory) === undefined ? LATE_INIT : undefined;
+}
+
+/**
+ * True for a host whose init may have been cut off in its last phases, after those by which kbuild takes it for one that served: until the API
+ * answers, it counts as joined, and may lack kube-proxy and CoreDNS.
+ */
+export const mayLackAddons = (seen: Seen): boolean => evidenceOfService(seen) === LATE_INIT;
 
 /**
  * The package that `standing` observes on every Linux host. On a Windows host, the step that installs kubeadm observes
@@ -22,7 +80,7 @@ export const STANDING_WATCHES: Watches = { packages: ['kubeadm'] };
 /** The kubelet writes this cluster name into its own kubeconfig, whatever the cluster is called. */
 const KUBELETS_OWN_NAME = 'default-cluster';
 
-const KUBELET_CONF = '/etc/kubernetes/kubelet.conf';
+const STANDING_KUBELET_CONF = '/etc/kubernetes/kubelet.conf';
 
 /** The cluster name in a host's kubeconfig files; undefined if they hold none. */
 export function clusterNameOf({ kubeconfigCluster }: Pick<LinuxFacts, 'kubeconfigCluster'>): string | undefined {
@@ -111,7 +169,7 @@ export function standing({ inventory, host, facts, fleet }: Seen): Standing {
   if (told !== undefined && told !== inventory.name && !adopted) return 'foreign';
 
   const isNode = host.role === 'control-plane' || host.role === 'worker';
-  const isMember = traces.has(KUBELET_CONF) && shareCa(own, cas);
+  const isMember = traces.has(STANDING_KUBELET_CONF) && shareCa(own, cas);
   if (cluster.state === 'up') {
     const registered = cluster.nodes.some(({ name }) => name === host.name);
     const unfinished = ours && host.role === 'control-plane' && !isComplete({ inventory, host, facts, fleet }, cluster);

@@ -1,4 +1,4 @@
-import type { Fleet } from '../facts/fleet.ts';
+import type { Fleet } from './fleet/fleet.ts';
 
 /** A host that is said to be gone, and what of it the cluster still sees. */
 export interface StillThere {

@@ -1,6 +1,6 @@
+import type { Fleet } from '../cluster/fleet/fleet.ts';
 import { standing } from '../cluster/standing.ts';
-import type { Fleet } from '../facts/fleet.ts';
-import type { Host, Inventory } from '../model/inventory.ts';
+import type { Host, Inventory } from '../inventory/inventory.ts';
 import { plan } from './plan.ts';
 import type { Change, Phase, Step } from './step.ts';
 import { onlyHosts, reached } from './target.ts';

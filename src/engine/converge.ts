@@ -1,14 +1,94 @@
-import { Interrupted } from '../errors.ts';
-import type { Host, Inventory } from '../model/inventory.ts';
-import { interruptionOf } from './interruption.ts';
+import type { Fleet } from '../cluster/fleet/fleet.ts';
+import { CommandError, ConnectError, Interrupted } from '../errors.ts';
+import type { Host, Inventory } from '../inventory/inventory.ts';
+import { eachLimit, limiter } from '../limit.ts';
+import { turns, type Turns } from './batches.ts';
 import type { Convergence } from './convergence.ts';
-import { turns, type Turns } from './disruption.ts';
-import { eachLimit } from '../each-limit.ts';
 import type { Emit } from './event.ts';
-import { phaseRow } from './phase-row.ts';
+import type { Observations } from './observations.ts';
 import { hasNoPendingChange, stepOnHost } from './step-on-host.ts';
 import type { Phase } from './step.ts';
 import { places } from './target.ts';
+
+/** What a boot of a host is known by; undefined for a host that was not observed. */
+function bootOf(fleet: Fleet, name: string): string | number | undefined {
+  const seen = fleet.hosts.find(({ host }) => host.name === name);
+  return seen?.os === 'windows' ? seen.facts.machine.bootedMs : seen?.facts.bootId;
+}
+
+/** How much two readings of the time of one boot may differ, in ms. No Windows restarts within it. */
+const SAME_BOOT_MS = 30_000;
+
+const isAnotherBoot = (before: string | number, now: string | number | undefined): boolean =>
+  typeof before === 'number' && typeof now === 'number' ? Math.abs(now - before) > SAME_BOOT_MS : now !== before;
+
+/** True when no status came: the connection ended, or the command ended with its host. */
+const isUnanswered = (error: unknown): error is CommandError | ConnectError =>
+  error instanceof ConnectError || (error instanceof CommandError && typeof error.status === 'string');
+
+/**
+ * What interrupted a step, in words: the host was restarted since it was observed, or the connection was lost during a
+ * command, and the host answers again. All facts have expired then. undefined for every other failure.
+ */
+export async function interruptionOf(observations: Observations, error: unknown): Promise<string | undefined> {
+  if (!isUnanswered(error)) return undefined;
+  const { host } = error;
+  try {
+    const before = bootOf(observations.fleet(), host);
+    observations.expire([host]);
+    const { value: now } = await observations.evaluate((fleet) => bootOf(fleet, host));
+    const wasRestarted = before !== undefined && isAnotherBoot(before, now);
+    if (!wasRestarted && !(error instanceof CommandError && error.status === 'lost')) return undefined;
+    observations.expireAll();
+    return wasRestarted ? `${host} was restarted meanwhile` : `the connection to ${host} was lost meanwhile`;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Bookkeeping of one phase: begins with its first host, ends with its last. */
+export function phaseRow(phase: Phase, emit: Emit, nowMs: () => number) {
+  const { run } = limiter(phase.concurrency ?? Number.MAX_SAFE_INTEGER);
+  let hosts: readonly Host[] | undefined;
+  let startedMs: number | undefined;
+  let turnTaken = false;
+  let isCut = false;
+  let changes = 0;
+  const left = new Set<string>();
+  return {
+    phase,
+    hosts: (observations: Observations): readonly Host[] => (hosts ??= places(phase, observations.fleet())),
+    place: run,
+    begin: (): void => {
+      if (startedMs !== undefined) return;
+      startedMs = nowMs();
+      emit({
+        kind: 'phase-started',
+        phase: phase.name,
+        title: phase.title,
+        hosts: (hosts ?? []).map(({ name }) => name),
+      });
+    },
+    /** Before the first host of a phase that goes host by host and has something to do: others were at work meanwhile. */
+    takeTurn: (observations: Observations): void => {
+      if (!turnTaken) observations.expireOld();
+      turnTaken = true;
+    },
+    count: (more: number): void => {
+      changes += more;
+    },
+    /** The run ends before all hosts have finished the phase: it is never done. */
+    cut: (): void => {
+      isCut = true;
+    },
+    leave: (host: string): void => {
+      left.add(host);
+      if (!isCut && startedMs !== undefined && (hosts ?? []).every(({ name }) => left.has(name))) {
+        emit({ kind: 'phase-done', phase: phase.name, changes, durationMs: nowMs() - startedMs });
+      }
+    },
+  };
+}
 
 /** How a run ended. */
 export interface Outcome {

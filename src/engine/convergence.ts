@@ -1,9 +1,9 @@
-import type { Host, Inventory } from '../model/inventory.ts';
-import type { On } from '../remote/remote.ts';
+import type { Host, Inventory } from '../inventory/inventory.ts';
+import type { On } from '../ssh/remote.ts';
 import type { Emit } from './event.ts';
+import type { Observations } from './observations.ts';
 import type { PlannedChange } from './plan.ts';
 import type { Phase } from './step.ts';
-import type { Observations } from './observations.ts';
 
 /** What a run needs from outside: hosts, time, and the operator's answers. */
 export interface Convergence {

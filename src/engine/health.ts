@@ -1,8 +1,8 @@
-import { ailments, disruptionObstacles } from '../cluster/well.ts';
+import { ailments, disruptionObstacles } from '../cluster/ailments.ts';
 import { DeadlinePassed, Interrupted, NotConverged } from '../errors.ts';
-import type { Host } from '../model/inventory.ts';
-import { teller, type Convergence, type Place } from './convergence.ts';
-import { until } from '../until.ts';
+import type { Host } from '../inventory/inventory.ts';
+import { until } from '../wait.ts';
+import { type Convergence, type Place, teller } from './convergence.ts';
 
 /** What a run knows of hosts that it has disrupted. */
 export interface Disrupted {

@@ -1,8 +1,8 @@
 import { Refused } from '../errors.ts';
-import { ADMIN_CONF, SUPER_ADMIN_CONF } from '../topology/api-server.ts';
-import type { Remote } from '../remote/remote.ts';
+import { ADMIN_CONF, SUPER_ADMIN_CONF } from '../inventory/api-server.ts';
+import type { Remote } from '../ssh/remote.ts';
 import { script } from '../templates.ts';
-import { pause as realPause, until, type Pause } from '../until.ts';
+import { type Pause, pause as realPause, until } from '../wait.ts';
 import { describe, type LockHolder } from './lock-holder.ts';
 
 /** A control plane whose API answers, and the URL of its own API server. */
@@ -161,7 +161,7 @@ export async function forceFreeLease(api: ApiHost): Promise<void> {
 }
 
 const command = (action: 'take' | 'free' | 'show' | 'force', { server }: ApiHost, holder: string, stale = '') => ({
-  ...script('linux/lease.sh', {
+  ...script('engine/lease.sh', {
     ACTION: action,
     ADMIN: `${ADMIN_CONF}:${SUPER_ADMIN_CONF}`,
     SERVER: server,

@@ -1,9 +1,9 @@
-import { ConnectError, Refused, combined } from '../errors.ts';
+import { combined, ConnectError, Refused } from '../errors.ts';
+import { eachLimit } from '../limit.ts';
 import { paths, windowsPaths } from '../paths.ts';
-import type { Held, Remote } from '../remote/remote.ts';
+import type { Held, Remote } from '../ssh/remote.ts';
 import { powershell, script } from '../templates.ts';
-import { pause as realPause, retried, type Pause } from '../until.ts';
-import { eachLimit } from '../each-limit.ts';
+import { type Pause, pause as realPause, retried } from '../wait.ts';
 import { describe, type LockHolder } from './lock-holder.ts';
 
 /** The locks of all hosts of a run. */
@@ -121,7 +121,7 @@ async function takeOne(remote: Lockable, line: string): Promise<Held> {
 function holding(remote: Lockable, line: string): Promise<Held> {
   const title = 'take the lock';
   if (!isWindows(remote)) {
-    return remote.hold({ ...script('linux/lock.sh', { LOCK: paths.lock, HOLDER: line, LEFTOVERS }), title });
+    return remote.hold({ ...script('engine/lock.sh', { LOCK: paths.lock, HOLDER: line, LEFTOVERS }), title });
   }
   const { state, lock } = windowsPaths;
   return remote.hold({ ...powershell('windows/lock.ps1', { Root: state, Lock: lock, Holder: line }), title });
@@ -222,7 +222,7 @@ async function lockHolder(remote: Lockable, force: 'yes' | 'no'): Promise<string
     ? (JSON.parse(
         await remote.run(powershell('windows/lock-holder.ps1', { Lock: windowsPaths.lock, Force: force })),
       ) as string | null)
-    : await remote.run(script('linux/lock-holder.sh', { LOCK: paths.lock, FORCE: force }));
+    : await remote.run(script('engine/lock-holder.sh', { LOCK: paths.lock, FORCE: force }));
   const line = (said ?? '').trim();
   return line === '' ? undefined : nameIn(line);
 }

@@ -1,4 +1,4 @@
-import type { Fleet } from '../facts/fleet.ts';
+import type { Fleet } from '../cluster/fleet/fleet.ts';
 import type { Lock } from './lock.ts';
 
 /** An older observation, in ms, is repeated: operators and other tools change hosts without kbuild's lock. */

@@ -1,13 +1,13 @@
+import type { Fleet, Observed } from '../cluster/fleet/fleet.ts';
 import {
   ALL_CLUSTER_PARTS,
   CLUSTER_PARTS,
-  clusterPartOf,
-  PARTS_FOR_CHANGES,
   type ClusterPart,
+  clusterPartOf,
   type ClusterView,
-} from '../facts/cluster.ts';
-import type { Fleet, Observed } from '../facts/fleet.ts';
-import type { Host } from '../model/inventory.ts';
+  PARTS_FOR_CHANGES,
+} from '../cluster/fleet/view.ts';
+import type { Host } from '../inventory/inventory.ts';
 import { CLUSTER, clusterPart, Freshness, isOfCluster, partsOf, reading, type Reading } from './freshness.ts';
 
 /** How hosts and the cluster are observed again. */

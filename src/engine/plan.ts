@@ -1,5 +1,5 @@
-import type { Fleet } from '../facts/fleet.ts';
-import type { Inventory } from '../model/inventory.ts';
+import type { Fleet } from '../cluster/fleet/fleet.ts';
+import type { Inventory } from '../inventory/inventory.ts';
 import type { Change, Phase } from './step.ts';
 import { ask, places } from './target.ts';
 

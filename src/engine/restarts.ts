@@ -1,5 +1,5 @@
-import type { Inventory } from '../model/inventory.ts';
-import { workersAtOnce } from './disruption.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import { workersAtOnce } from './batches.ts';
 import type { PlannedChange } from './plan.ts';
 import type { Restart } from './step.ts';
 

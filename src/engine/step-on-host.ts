@@ -1,12 +1,12 @@
 import { DeadlinePassed, FactError, Interrupted, NotConverged, Refused } from '../errors.ts';
-import type { Host } from '../model/inventory.ts';
-import { teller, type Convergence, type Place } from './convergence.ts';
-import type { Turns } from './disruption.ts';
+import type { Host } from '../inventory/inventory.ts';
+import { until } from '../wait.ts';
+import type { Turns } from './batches.ts';
+import { type Convergence, type Place, teller } from './convergence.ts';
 import { inGoodHealth, refuseAfterBroken } from './health.ts';
 import { changeId, isWait } from './plan.ts';
 import type { Change, Phase } from './step.ts';
 import { ask } from './target.ts';
-import { until } from '../until.ts';
 
 /** Milliseconds between two observations while something settles, at least: a look at the cluster costs its control plane seconds of CPU. */
 export const POLL_MS = 500;

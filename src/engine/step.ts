@@ -1,7 +1,7 @@
-import type { Fleet, Kind, Kinds } from '../facts/fleet.ts';
-import type { Watches } from '../facts/watched.ts';
-import type { Inventory } from '../model/inventory.ts';
-import type { On } from '../remote/remote.ts';
+import type { Fleet, Kind, Kinds } from '../cluster/fleet/fleet.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import type { Watches } from '../shell/watched.ts';
+import type { On } from '../ssh/remote.ts';
 
 /** The argument of `diff`. */
 export interface Target<K extends Kind = 'linux'> {

@@ -1,7 +1,6 @@
-import { observedHost, type Fleet, type Kind, type Kinds } from '../facts/fleet.ts';
-import { inventoryOn } from '../model/inventory-on.ts';
-import type { Host, Inventory } from '../model/inventory.ts';
-import { selects } from '../topology/select.ts';
+import { type Fleet, type Kind, type Kinds, observedHost } from '../cluster/fleet/fleet.ts';
+import { inventoryOn, selects } from '../inventory/hosts.ts';
+import type { Host, Inventory } from '../inventory/inventory.ts';
 import type { Phase, Step, Target } from './step.ts';
 
 /** What a run may change; everything is observed all the same. */

@@ -1,93 +1,50 @@
-import { same } from '../configuration/compare.ts';
-import { settingsOf } from '../configuration/settings.ts';
-import { Refused } from '../errors.ts';
-import type { Inventory } from '../model/inventory.ts';
+import { etcdFolderOf } from '../etcd/folder.value.ts';
+import type { Inventory } from '../inventory/inventory.ts';
 import type { JsonObject } from '../shell/decode.ts';
+import { clusterConfiguration } from './config.ts';
 
-/** Settings of `kubeadm.cluster` that kbuild can change on a live cluster: it rewrites the control plane's manifests. */
-const CHANGEABLE: readonly string[] = [
-  ...['apiServer', 'controllerManager', 'scheduler'].flatMap((key) =>
-    ['extraArgs', 'extraVolumes', 'extraEnvs'].map((name) => `${key}.${name}`),
-  ),
-  // The step `api-server-names` has signed the certificates by then.
-  'apiServer.certSANs',
-  // For the next certificates: nothing of the control plane reads them.
-  'certificateValidityPeriod',
-  'caCertificateValidityPeriod',
-];
-
-/** Those of etcd, where control planes have its manifest: kubeadm has a phase for it there. */
-const CHANGEABLE_OF_STACKED = ['etcd.local.extraArgs', 'etcd.local.extraEnvs'];
-
-/**
- * Arguments of etcd that say which member of which cluster it is, and where it is reached: with others a member may found a cluster of its own, or
- * be lost to the others (etcd.io/docs/v3.6/op-guide/configuration).
- */
-const OF_MEMBERSHIP =
-  /^(name|force-new-cluster.*|initial-.*|discovery.*|advertise-client-urls|listen-(client|peer).*-urls)$/;
-
-const keysOf = (...objects: readonly (JsonObject | undefined)[]): readonly string[] => [
-  ...new Set(objects.flatMap((object) => Object.keys(object ?? {}))),
-];
-
-const inner = (object: JsonObject | undefined, key: string): JsonObject | undefined =>
-  object?.[key] as JsonObject | undefined;
-
-/** Edited settings at a path that kbuild cannot apply to a live cluster. */
-function fixedEdits(
-  changeable: readonly string[],
-  wanted: JsonObject | undefined,
-  noted: JsonObject | undefined,
-  path = '',
-): readonly string[] {
-  return keysOf(wanted, noted)
-    .filter((key) => !same(wanted?.[key], noted?.[key]))
-    .flatMap((key) => {
-      const at = `${path}${key}`;
-      if (changeable.includes(at)) return [];
-      return changeable.some((one) => one.startsWith(`${at}.`))
-        ? fixedEdits(changeable, inner(wanted, key), inner(noted, key), `${at}.`)
-        : [`kubeadm.cluster.${at}`];
-    });
+/** A setting that cannot change after the cluster is built. */
+interface FixedSetting {
+  /** Its name in the inventory. */
+  readonly setting: string;
+  readonly wanted: string;
+  readonly live: string;
 }
 
-type Argument = { readonly name: string };
-
-const listOf = (value: unknown): readonly Argument[] =>
-  (Array.isArray(value) ? (value as readonly Partial<Argument>[]) : []).filter(
-    (one): one is Argument => typeof one.name === 'string',
+const at = (object: JsonObject, path: readonly string[]): string => {
+  const value = path.reduce<unknown>(
+    (inner, key) => (typeof inner === 'object' && inner !== null ? (inner as JsonObject)[key] : undefined),
+    object,
   );
+  return typeof value === 'string' ? value : '';
+};
 
-/** What etcd gets of them, also by its environment (`ETCD_FORCE_NEW_CLUSTER`), by the argument's name. */
-function membershipIn(cluster: JsonObject | undefined): readonly Argument[] {
-  const local = inner(inner(cluster, 'etcd'), 'local');
-  const variables = listOf(local?.['extraEnvs'])
-    .filter(({ name }) => name.startsWith('ETCD_'))
-    .map((one) => ({ ...one, name: one.name.slice('ETCD_'.length).toLowerCase().replaceAll('_', '-') }));
-  return [...listOf(local?.['extraArgs']), ...variables].filter(({ name }) => OF_MEMBERSHIP.test(name));
-}
+const topology = ({ etcd }: JsonObject): string =>
+  typeof etcd === 'object' && etcd !== null && 'external' in etcd ? 'external' : 'stacked';
 
-/** Those of them that were edited, added or removed. */
-function membershipEdits(wanted: JsonObject, noted: JsonObject | undefined): readonly string[] {
-  const [now, before] = [membershipIn(wanted), membershipIn(noted)];
-  const of = (all: readonly Argument[], argument: string) => all.filter(({ name }) => name === argument);
-  return [...new Set([...now, ...before].map(({ name }) => name))]
-    .filter((name) => !same(of(now, name), of(before, name)))
-    .map((name) => `--${name} in kubeadm.cluster.etcd.local`);
-}
+/** Inventory setting → its place in kubeadm's ClusterConfiguration. */
+const FIXED: Readonly<Record<string, readonly string[]>> = {
+  'network.podSubnet': ['networking', 'podSubnet'],
+  'network.serviceSubnet': ['networking', 'serviceSubnet'],
+  'kubernetes.dnsDomain': ['networking', 'dnsDomain'],
+  endpoint: ['controlPlaneEndpoint'],
+};
 
-/** @throws Refused if a setting of `kubeadm.cluster` was edited that kbuild cannot apply to a live cluster; `noted`: all settings that it has */
-export function refuseFixed(inventory: Inventory, noted: JsonObject | undefined): void {
-  const changeable = inventory.etcd.topology === 'stacked' ? [...CHANGEABLE, ...CHANGEABLE_OF_STACKED] : CHANGEABLE;
-  const [wanted, before] = [settingsOf(inventory).cluster, inner(noted, 'cluster')];
-  const fixed = [
-    ...fixedEdits(changeable, wanted, before),
-    ...(inventory.etcd.topology === 'stacked' ? membershipEdits(wanted, before) : []),
-  ];
-  if (fixed.length > 0)
-    throw new Refused(
-      inventory.name,
-      `${fixed.join(', ')} was edited, and kbuild cannot change it on a live cluster`,
-      'set it back to what the cluster was made with',
-    );
+const DATA_DIR = 'kubeadm.cluster.etcd.local.dataDir';
+
+/** The settings of the inventory that differ from the live cluster's and cannot be changed there. */
+export function changedFixedSettings(inventory: Inventory, live: JsonObject): readonly FixedSetting[] {
+  const wanted = clusterConfiguration(inventory);
+  const pairs = Object.entries(FIXED).map(([setting, path]) => ({
+    setting,
+    wanted: at(wanted, path),
+    live: at(live, path),
+  }));
+  // In a cluster that kbuild did not build, etcd's folder may differ: a control plane with a new manifest would start
+  // an empty etcd.
+  const folder = { setting: DATA_DIR, wanted: etcdFolderOf(inventory), live: at(live, ['etcd', 'local', 'dataDir']) };
+  if (inventory.etcd.topology === 'stacked' && folder.live !== '') pairs.push(folder);
+  return [...pairs, { setting: 'etcd.topology', wanted: topology(wanted), live: topology(live) }].filter(
+    (is) => is.wanted !== is.live,
+  );
 }

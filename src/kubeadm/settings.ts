@@ -1,213 +1,129 @@
-import { acting, liveCluster } from '../cluster/acting.ts';
-import { isMixed, refuseMixed } from '../cluster/api-versions.ts';
-import { dnsDifferences, replicasBack } from '../configuration/dns.ts';
-import { applySettings, inOrder, type KubeadmPart } from '../configuration/kubeadm-settings.ts';
-import { passEtcdGate } from '../cluster/members.ts';
-import { passControlPlaneGate } from '../cluster/restart-gate.ts';
-import { ailingControllers } from '../cluster/well.ts';
-import { kubectl } from '../configuration/kubectl.ts';
-import {
-  type Begun,
-  editedParts,
-  editedPatches,
-  isEtcdEdited,
-  settingsNote,
-  unfinishedNote,
-  type SettingsPart,
-} from '../configuration/settings.ts';
-import { duringRotation } from '../cluster/rotation-refusals.ts';
-import { standing } from '../cluster/standing.ts';
-import type { Step, Target } from '../engine/step.ts';
-import type { ClusterUp } from '../facts/cluster.ts';
-import { FIELD_MANAGER } from '../facts/ownership.ts';
-import { linuxFacts, observedLinux, type Fleet } from '../facts/fleet.ts';
-import type { Inventory, LinuxHost } from '../model/inventory.ts';
-import type { On } from '../remote/remote.ts';
-import { beforeKubeletsServe } from '../configuration/kubelet-authority.ts';
-import { refuseFixed } from './fixed-settings.ts';
-import { kubeadmPatches } from './patches.ts';
-import { INVENTORY_NAME, settingsPreview, settingsRestarts } from './settings-preview.ts';
-import { waitForApi } from '../resources/wait-for-api.ts';
-import { script } from '../templates.ts';
+import { OWNER_LABEL, SETTINGS } from '../cluster/fleet/ownership.ts';
+import type { ClusterUp } from '../cluster/fleet/view.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import { same } from '../inventory/merge.ts';
+import type { JsonObject } from '../shell/decode.ts';
+import { sha256Of } from '../shell/secret.ts';
+import { deploymentSettings } from './coredns.ts';
+import { sharedKubeletConfig } from './kubelet-config.ts';
+import { areAllServedByCluster, KUBELET_AUTHORITY } from './kubelet-serving.value.ts';
 
-/** The joined control planes except this host. */
-const others = (inventory: Inventory, fleet: Fleet, host: LinuxHost): readonly LinuxHost[] =>
-  observedLinux(fleet)
-    .filter((seen) => seen.host.role === 'control-plane' && seen.host.name !== host.name)
-    .filter((seen) => standing({ inventory, fleet, ...seen }) === 'joined')
-    .map((seen) => seen.host);
+/** Settings that reach a cluster through kubeadm, by the part of the inventory that they come from. */
+export type SettingsPart = 'cluster' | 'kubelet' | 'kubeProxy' | 'patches' | 'proxy' | 'images' | 'dns';
 
-/** What kubeadm rewrites for edited parts on the acting control plane, and on every other control plane. */
-export function rewritten(
-  inventory: Inventory,
-  cluster: ClusterUp,
-  edited: readonly SettingsPart[],
-): { readonly acting: readonly KubeadmPart[]; readonly others: readonly KubeadmPart[] } {
-  const etcd: readonly KubeadmPart[] = inventory.etcd.topology === 'stacked' ? ['etcd'] : [];
-  const patches = editedPatches(inventory, cluster);
-  const isPatched = (...targets: readonly string[]) =>
-    patches.some((name) => targets.some((target) => name.startsWith(target)));
-  const eachOf: Readonly<Record<SettingsPart, readonly KubeadmPart[]>> = {
-    cluster: ['manifests', ...(isEtcdEdited(inventory, cluster) ? etcd : [])],
-    kubelet: [],
-    kubeProxy: [],
-    proxy: ['manifests'],
-    // Pulling comes first: if an image is missing, the run ends before a manifest names it.
-    images: ['pull', 'manifests', ...etcd],
-    dns: [],
-    patches: [...(isPatched('kube-') ? (['manifests'] as const) : []), ...(isPatched('etcd') ? etcd : [])],
-  };
-  const actingOf: Readonly<Record<SettingsPart, readonly KubeadmPart[]>> = {
-    cluster: ['cluster'],
-    kubelet: ['kubelet'],
-    kubeProxy: ['kubeProxy'],
-    proxy: ['kubeProxy'],
-    images: ['cluster', 'kubeProxy', 'coredns'],
-    dns: ['coredns'],
-    patches: [
-      ...(isPatched('corednsdeployment') ? (['coredns'] as const) : []),
-      ...(isPatched('kubeproxydaemonset') ? (['kubeProxy'] as const) : []),
-    ],
-  };
-  const others = inOrder(edited.flatMap((part) => eachOf[part]));
-  return { acting: inOrder([...others, ...edited.flatMap((part) => actingOf[part])]), others };
-}
+/** What a run notes before it changes it: a part, or the flag that API servers get when all kubelets serve with certificates of the cluster. */
+export type Begun = SettingsPart | typeof KUBELET_AUTHORITY.name;
 
-/** Parts that restart static pods of a control plane. */
-const RESTARTS: readonly KubeadmPart[] = ['cluster', 'manifests', 'etcd'];
+/** Patches of the kubelet's configuration are compared on each host. */
+const isKubeletPatch = (name: string): boolean => name.startsWith('kubeletconfiguration');
 
-/** True for a control plane on which something does not work: the settings may be what mends it. */
-const isAiling = (fleet: Fleet, { name }: LinuxHost): boolean => {
-  const cluster = liveCluster(fleet);
-  return cluster.apiServers.get(name) !== 'ok' || ailingControllers(cluster, name).length > 0;
-};
+/** Hashes of the patch files that change pods, by name. The files may be long, so the ConfigMap holds hashes. */
+const podPatches = ({ kubeadm }: Inventory): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(kubeadm.patches)
+      .filter(([name]) => !isKubeletPatch(name))
+      .map(([name, content]) => [name, sha256Of(content)]),
+  );
 
-/** Writes the patch files of one control plane, then applies the parts that read them. `begin` comes before the first change. */
-async function rewrite(
-  target: Target,
-  on: On,
-  { parts, note, begin }: { readonly parts: readonly KubeadmPart[]; readonly note: string; readonly begin: Begin },
-): Promise<void> {
-  const { inventory, host, fleet } = target;
-  // Its own member may be down: an argument that etcd does not take is corrected in this way.
-  if (parts.includes('etcd')) await passEtcdGate(inventory, on(acting(fleet)), host, { mayMend: true });
-  if (parts.some((part) => RESTARTS.includes(part))) await passControlPlaneGate(target, on);
-  await begin();
-  // The step that writes the patches may not have run on this host yet.
-  for (const change of kubeadmPatches.diff(target)) await change.apply?.(on);
-  const dnsReplicas = fleet.cluster.state === 'up' ? replicasBack(inventory, fleet.cluster) : undefined;
-  await applySettings(on, inventory, host, { parts, note, dnsReplicas });
-}
+/** A hash of the proxy settings in kubeadm's static pods. The order of exceptions does not matter. */
+const podProxy = ({ proxy }: Inventory): JsonObject =>
+  proxy === undefined ? {} : { sha256: sha256Of(JSON.stringify([proxy.http, proxy.https, [...proxy.noProxy].sort()])) };
 
-/** What must be known before the first control plane changes. */
-type Begin = () => Promise<void>;
+/** The inventory's settings for kubeadm that can change on a live cluster, by part. */
+export const settingsOf = (inventory: Inventory): Readonly<Record<SettingsPart, JsonObject>> => ({
+  cluster: inventory.kubeadm.cluster,
+  kubelet: sharedKubeletConfig(inventory),
+  kubeProxy: inventory.kubeadm.kubeProxy,
+  patches: podPatches(inventory),
+  proxy: podProxy(inventory),
+  images: { repository: inventory.kubernetes.imageRepository },
+  dns: deploymentSettings(inventory),
+});
+
+const noteOf = (data: Readonly<Record<string, string>>): JsonObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: {
+    name: SETTINGS.name,
+    namespace: SETTINGS.namespace,
+    labels: { [OWNER_LABEL.name]: OWNER_LABEL.value },
+  },
+  data,
+});
 
 /**
- * Has kubeadm write edited parts on all joined control planes; the acting one is the last, and notes the settings. `begin` is called before
- * each of them changes, behind its gates.
+ * The ConfigMap that records applied settings. kbuild compares it with the inventory, so it needs no knowledge of
+ * kubeadm's defaults.
  */
-export async function rewriteAll(
-  { inventory, fleet }: Pick<Target<'cluster'>, 'inventory' | 'fleet'>,
-  { acting: onActing, others: onOthers }: ReturnType<typeof rewritten>,
-  on: On,
-  begin: Begin = () => Promise.resolve(),
-): Promise<void> {
-  const host = acting(fleet);
-  const targetOf = (control: LinuxHost): Target => {
-    return { inventory, host: control, facts: linuxFacts(fleet, control)!, fleet };
-  };
-  if (onOthers.length > 0) {
-    // What does not work comes first: until it is mended, the gate keeps all others as they are.
-    const rest = others(inventory, fleet, host);
-    const ailing = [host, ...rest].filter((one) => isAiling(fleet, one));
-    for (const other of [...ailing, ...rest.filter((one) => !ailing.includes(one))])
-      await rewrite(targetOf(other), on, { parts: onOthers, note: '', begin });
-  }
-  // The note comes last: every control plane has the settings by then.
-  await rewrite(targetOf(host), on, { parts: onActing, note: JSON.stringify(settingsNote(inventory)), begin });
+export const settingsNote = (inventory: Inventory): JsonObject =>
+  noteOf({ [SETTINGS.key]: JSON.stringify(settingsOf(inventory)) });
+
+/**
+ * The same ConfigMap before these are changed: with the settings as they were, and with what is about to change. If the run is cut off,
+ * some control planes have the change, and the inventory may be set back meanwhile to what is noted.
+ */
+export const unfinishedNote = (inventory: Inventory, cluster: ClusterUp, begun: readonly Begun[]): JsonObject =>
+  noteOf({
+    [SETTINGS.key]: JSON.stringify(cluster.settings),
+    [SETTINGS.unfinished]: `${[
+      ...new Set([
+        ...(cluster.unfinished ?? []),
+        ...begun,
+        ...(begun.includes('patches') ? editedPatches(inventory, cluster) : []),
+        ...(begun.includes('cluster') && isEtcdEdited(inventory, cluster) ? [ETCD] : []),
+      ]),
+    ].join('\n')}\n`,
+  });
+
+/**
+ * The applied value of a part, also from the ConfigMap of an older kbuild, in which patches, the proxy and DNS may be
+ * missing.
+ */
+export function notedPart(part: SettingsPart, { settings, configuration }: ClusterUp, wanted: JsonObject): unknown {
+  const noted = settings?.[part];
+  if (noted !== undefined) return noted;
+  if (part === 'images') return { repository: configuration['imageRepository'] ?? wanted['repository'] };
+  return part === 'patches' || part === 'proxy' || part === 'dns' ? {} : undefined;
 }
 
-/** Begins at the first call. */
-export const once = (begin: Begin): Begin => {
-  let begun: Promise<void> | undefined;
-  return () => (begun ??= begin());
-};
+const isUnfinished = ({ unfinished = [] }: ClusterUp, name: string): boolean => unfinished.includes(name);
 
-/** The edited parts, and that of DNS if something else has changed it in the cluster. */
-const withDrift = (edited: readonly SettingsPart[], drift: readonly string[]): readonly SettingsPart[] =>
-  drift.length === 0 || edited.includes('dns') ? edited : [...edited, 'dns'];
+/**
+ * True if a run has begun to change the part, and not all control planes may have it as it is. The flag for kubelets' certificates counts if it is
+ * not to be: where it is, the step that gave it to some goes on.
+ */
+export const isBegun = ({ hosts }: Inventory, cluster: ClusterUp, part: SettingsPart): boolean =>
+  isUnfinished(cluster, part) ||
+  (part === 'cluster' && isUnfinished(cluster, KUBELET_AUTHORITY.name) && !areAllServedByCluster(hosts));
 
-function foundIn(drift: readonly string[], { unfinished = [] }: ClusterUp): string {
-  const found = [
-    ...(unfinished.length === 0 ? [] : ['a change that may not have reached all control planes']),
-    ...(drift.length === 0 ? [] : [`CoreDNS with ${drift.join(', ')}`]),
-  ];
-  return found.length === 0 ? '' : ` (found ${found.join(', ')})`;
+/** In the list of what is unfinished: etcd's own settings of `kubeadm.cluster`. */
+const ETCD = 'etcd';
+
+/** True if the settings of etcd in `kubeadm.cluster` were edited since kbuild applied them. */
+export const isEtcdEdited = (inventory: Inventory, cluster: ClusterUp): boolean =>
+  isUnfinished(cluster, ETCD) ||
+  !same(settingsOf(inventory).cluster['etcd'], (cluster.settings?.['cluster'] as JsonObject | undefined)?.['etcd']);
+
+/**
+ * The parts of the settings that were edited since kbuild applied them, or that not all control planes may have as they are; `unknown` if the
+ * ConfigMap is missing.
+ */
+export function editedParts(inventory: Inventory, cluster: ClusterUp): readonly SettingsPart[] | 'unknown' {
+  if (cluster.settings === undefined) return 'unknown';
+  const wanted = Object.entries(settingsOf(inventory)) as readonly (readonly [SettingsPart, JsonObject])[];
+  return wanted
+    .filter(([part, value]) => isBegun(inventory, cluster, part) || !same(value, notedPart(part, cluster, value)))
+    .map(([part]) => part);
 }
 
-/** Notes what is about to change: a run that is cut off leaves it on some control planes, whatever the inventory says then. */
-export async function noteBegin(
-  { inventory, fleet }: Pick<Target<'cluster'>, 'inventory' | 'fleet'>,
-  begun: readonly Begun[],
-  on: On,
-): Promise<void> {
-  const cluster = liveCluster(fleet);
-  if (begun.length === 0 || cluster.settings === undefined) return;
-  const host = acting(fleet);
-  await on(host).run(
-    script('linux/apply-objects.sh', {
-      KUBECTL: kubectl(inventory, host).join(' '),
-      MANAGER: FIELD_MANAGER,
-      FIRST: JSON.stringify(unfinishedNote(inventory, cluster, begun)),
-      CRDS: [],
-      OBJECTS: '',
-    }),
+/** Names of the patch files that change pods and were edited, added or removed since kbuild applied them, or that not all control planes may have. */
+export function editedPatches(inventory: Inventory, cluster: ClusterUp): readonly string[] {
+  const { settings, unfinished = [] } = cluster;
+  const wanted: JsonObject = podPatches(inventory);
+  const noted = (settings?.['patches'] ?? {}) as JsonObject;
+  // Parts have no file extension.
+  const begun = unfinished.filter((name) => name.includes('.'));
+  return [...new Set([...Object.keys(wanted), ...Object.keys(noted), ...begun])].filter(
+    (name) => wanted[name] !== noted[name] || isUnfinished(cluster, name),
   );
 }
-
-/**
- * Applies kubeadm settings that were edited after init, with kubeadm's own phases: one control plane after another, each
- * until it is ready again. Refuses settings for which kubeadm has no phase.
- */
-export const kubeadmSettings: Step<'cluster'> = {
-  name: 'kubeadm-settings',
-  // The API may need hosts whose runtime or kubelet this run starts at the same time.
-  settleMs: 5 * 60_000,
-  diff: ({ inventory: whole, facts, fleet }) => {
-    if (facts.state === 'absent') return [];
-    if (facts.state === 'down') return [waitForApi(facts)];
-    const inventory = beforeKubeletsServe(whole, facts);
-    const edited = editedParts(inventory, facts);
-    // In the middle of an upgrade the Deployment may be the newer kubeadm's; what was edited is refused below.
-    const drift = isMixed(facts) ? [] : dnsDifferences(inventory, facts);
-    if (edited.length === 0 && drift.length === 0) return [];
-    if (edited !== 'unknown' && edited.includes('cluster')) refuseFixed(inventory, facts.settings);
-    const parts = withDrift(edited === 'unknown' ? [] : edited, drift);
-    if (parts.length > 0)
-      refuseMixed(inventory.name, facts, `a change of ${parts.map((part) => INVENTORY_NAME[part]).join(', ')}`);
-    const work = rewritten(inventory, facts, parts);
-    const [rotated] =
-      work.others.length > 0 ? duringRotation(inventory, fleet, 'the control plane cannot change its settings') : [];
-    if (rotated !== undefined) throw rotated;
-    return [
-      {
-        summary:
-          parts.length === 0
-            ? `note the kubeadm settings of ${inventory.name} (found no note)`
-            : `apply the ${edited.includes(parts[0]!) ? 'edited ' : ''}settings of ${parts.map((part) => INVENTORY_NAME[part]).join(', ')} to the live cluster${foundIn(drift, facts)}`,
-        disrupts: work.others.length > 0,
-        restarts: settingsRestarts(inventory, facts, parts, work.acting),
-        ...(parts.length === 0
-          ? {}
-          : { preview: () => Promise.resolve(settingsPreview(inventory, facts, parts, drift)) }),
-        apply: (on) =>
-          rewriteAll(
-            { inventory, fleet },
-            work,
-            on,
-            once(() => noteBegin({ inventory, fleet }, parts, on)),
-          ),
-      },
-    ];
-  },
-};

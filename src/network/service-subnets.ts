@@ -1,40 +1,14 @@
-import { serviceCidrs } from '../configuration/service-subnets.ts';
-import type { Step } from '../engine/step.ts';
-import { objectKey, type ClusterUp } from '../facts/cluster.ts';
-import { ofCluster } from '../facts/of-cluster.ts';
-import type { Inventory } from '../model/inventory.ts';
-import { manifest, type Manifest } from '../resources/manifest.ts';
-import { textIn, within } from '../shell/decode.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import type { JsonObject } from '../shell/decode.ts';
 
-/** The objects of `moreServiceSubnets`; undefined if there are none. */
-export function serviceSubnetManifest(inventory: Inventory): Manifest | undefined {
-  const objects = serviceCidrs(inventory);
-  if (objects.length === 0) return undefined;
-  return { title: `ServiceCIDRs ${inventory.network.moreServiceSubnets.join(', ')}`, objects, compare: 'fields' };
-}
+/** The ServiceCIDR for a network of `moreServiceSubnets`. Its networks cannot be edited, so each has a name of its own. */
+export const serviceCidr = (cidr: string): JsonObject => ({
+  apiVersion: 'networking.k8s.io/v1',
+  kind: 'ServiceCIDR',
+  metadata: { name: `kbuild-${cidr.replaceAll(/[./]/g, '-')}` },
+  spec: { cidrs: [cidr] },
+});
 
-/** True for an object that Kubernetes has not let go yet. */
-const isDeleted = (cluster: ClusterUp, key: string): boolean =>
-  ofCluster(cluster, key, () => within(cluster.objects.get(key), 'metadata')['deletionTimestamp'] !== undefined);
-
-const applied = manifest('service-subnets', serviceSubnetManifest);
-
-/**
- * Gives Services the addresses of `moreServiceSubnets`. A network that was taken out and comes back waits until Kubernetes has let it
- * go: a ServiceCIDR that is deleted cannot be kept, and gives no addresses.
- */
-export const serviceSubnets: Step<'cluster'> = {
-  ...applied,
-  diff: (target) => {
-    const { inventory, facts } = target;
-    const deleted =
-      facts.state === 'up' ? serviceCidrs(inventory).filter((object) => isDeleted(facts, objectKey(object))) : [];
-    if (deleted.length === 0) return applied.diff(target);
-    const names = deleted.map((object) => textIn(within(object, 'metadata')['name'])).join(', ');
-    return [
-      {
-        summary: `wait until ServiceCIDR ${names} is gone, which was taken out before and gives no addresses; Services still have some of it: \`kubectl get ipaddresses\` names them. Or take it out again`,
-      },
-    ];
-  },
-};
+/** The ServiceCIDRs that the inventory wants beside kubeadm's. Kubernetes serves them since 1.33. */
+export const serviceCidrs = ({ network }: Inventory): readonly JsonObject[] =>
+  network.moreServiceSubnets.map(serviceCidr);

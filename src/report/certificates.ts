@@ -1,10 +1,10 @@
-import { renewerOf, type Renewer } from '../cluster/expiry.ts';
+import type { Certificate } from '../certificates/certificates.facts.ts';
+import { type Renewer, renewerOf } from '../certificates/expiry.ts';
+import { daysLeft } from '../certificates/expiry.value.ts';
+import { type Fleet, observedLinux, observedWindows } from '../cluster/fleet/fleet.ts';
 import { FactError } from '../errors.ts';
-import { observedLinux, observedWindows, type Fleet } from '../facts/fleet.ts';
-import type { Certificate } from '../facts/linux/certificates.ts';
-import type { Inventory } from '../model/inventory.ts';
-import { daysLeft } from '../shell/expiry.ts';
-import { table } from './table.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import { table } from './text.ts';
 
 /** A certificate on a host. */
 export interface CertificateRow extends Certificate {

@@ -1,8 +1,5 @@
-import { byteText, timeText } from './amounts.ts';
-import { counted, hostList } from './host-list.ts';
 import type { HostProgress, PhaseProgress, RunProgress } from './run-progress.ts';
-import { cutToWidth, textWidth } from './text-width.ts';
-import { visible } from './visible.ts';
+import { byteText, counted, cutToWidth, hostList, textWidth, timeText, visible } from './text.ts';
 
 /** Of a terminal, in characters. */
 export interface Size {

@@ -1,7 +1,6 @@
-import type { Inventory } from '../model/inventory.ts';
-import { counted, hostList } from './host-list.ts';
+import type { Inventory } from '../inventory/inventory.ts';
 import { readiness, type Status } from './status.ts';
-import { visible } from './visible.ts';
+import { counted, hostList, visible } from './text.ts';
 
 /**
  * Text in a label of Mermaid. Within quotes only a quote ends it; `#name;` is an entity, and `<`, `>` and `&` are HTML in some

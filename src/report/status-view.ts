@@ -1,14 +1,14 @@
+import { expiring, type Expiring, expiringText, renewal } from '../certificates/expiry.ts';
 import { apiVersionsText, isMixed } from '../cluster/api-versions.ts';
-import { changeRefusals } from '../cluster/change-refusals.ts';
+import { type Fleet, observedLinux } from '../cluster/fleet/fleet.ts';
+import type { ClusterUp } from '../cluster/fleet/view.ts';
 import { clusterProblems, type Problem } from '../cluster/health.ts';
-import { spaceFindings } from '../cluster/etcd-space.ts';
-import { expiring, expiringText, renewal, type Expiring } from '../cluster/expiry.ts';
-import { taintText } from '../configuration/taints.ts';
+import { changeRefusals } from '../cluster/host.refusal.ts';
+import { taintText } from '../cluster/taints.ts';
 import { FactError } from '../errors.ts';
-import type { ClusterUp } from '../facts/cluster.ts';
-import { observedLinux, type Fleet } from '../facts/fleet.ts';
-import type { Inventory } from '../model/inventory.ts';
-import { controlPlanes } from '../topology/select.ts';
+import { spaceFindings } from '../etcd/space.ts';
+import { controlPlanes } from '../inventory/hosts.ts';
+import type { Inventory } from '../inventory/inventory.ts';
 import type { Status } from './status.ts';
 import { versionsOf } from './versions.ts';
 

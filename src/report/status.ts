@@ -1,7 +1,7 @@
+import { daysLeft } from '../certificates/expiry.value.ts';
 import type { Problem } from '../cluster/health.ts';
-import { daysLeft } from '../shell/expiry.ts';
-import { table } from './table.ts';
-import { areMixed, versionRows, type HostVersions } from './versions.ts';
+import { table } from './text.ts';
+import { areMixed, type HostVersions, versionRows } from './versions.ts';
 
 /** `kbuild status` as `cli.md` promises it to scripts. */
 export interface Status {

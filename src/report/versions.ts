@@ -1,7 +1,7 @@
-import { staticPodVersions, type StaticPod } from '../cluster/api-versions.ts';
-import type { ClusterUp, ClusterView } from '../facts/cluster.ts';
-import { observedHost, type Fleet } from '../facts/fleet.ts';
-import type { Host, Inventory } from '../model/inventory.ts';
+import { type StaticPod, staticPodVersions } from '../cluster/api-versions.ts';
+import { type Fleet, observedHost } from '../cluster/fleet/fleet.ts';
+import type { ClusterUp, ClusterView } from '../cluster/fleet/view.ts';
+import type { Host, Inventory } from '../inventory/inventory.ts';
 import { versionIn } from '../versions.ts';
 
 /** What one host runs and has installed, without `v`; empty where it has no such thing or it is unknown. */

@@ -1,5 +1,5 @@
 import type { Command } from './command.ts';
-import { onceForEach } from './once-for-each.ts';
+import { onceForEach } from './memo.ts';
 
 /** What may be interpolated into a command: becomes one quoted word, an array several. A `Secret` is no word. */
 export type Word = string | number | readonly Word[];

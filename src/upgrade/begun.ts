@@ -1,15 +1,15 @@
 import { apiServerVersions, staticPodVersions } from '../cluster/api-versions.ts';
-import { begunUpgrade, begunUpgrades, type BegunUpgrade } from '../cluster/begun-upgrade.ts';
+import { begunUpgrade, type BegunUpgrade, begunUpgrades } from '../cluster/begun-upgrade.ts';
+import type { Fleet } from '../cluster/fleet/fleet.ts';
+import type { ClusterUp } from '../cluster/fleet/view.ts';
 import { standing } from '../cluster/standing.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
-import type { ClusterUp } from '../facts/cluster.ts';
-import type { Fleet } from '../facts/fleet.ts';
-import type { Inventory } from '../model/inventory.ts';
-import { markerAway } from '../resources/marker-away.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import { markerAway } from '../kubeadm/marker-away.step.ts';
 import { compareVersions, minorFacts, minorOf, versionIn } from '../versions.ts';
 import type { Hop } from './hop.ts';
-import { isOlder, KUBERNETES_PODS } from './running.ts';
+import { isOlder, KUBERNETES_PODS } from './versions.ts';
 
 /**
  * The versions to which an upgrade has begun: those that API servers run, that kubeadm has noted, and of its unfinished upgrades. Empty while the

@@ -1,9 +1,13 @@
-import type { Inventory } from '../model/inventory.ts';
-import { merged } from '../model/merge.ts';
+import type { Kind } from '../cluster/fleet/fleet.ts';
 import type { Step, Target } from '../engine/step.ts';
-import type { Kind } from '../facts/fleet.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import { merged } from '../inventory/merge.ts';
 import { compareVersions, minorOf } from '../versions.ts';
-import { atVersion } from '../topology/at-version.ts';
+import { atVersion } from './at-version.value.ts';
+
+/** The list in pieces of at most `size`, in its order. */
+export const inBatches = <T>(list: readonly T[], size: number): readonly (readonly T[])[] =>
+  list.length === 0 ? [] : [list.slice(0, size), ...inBatches(list.slice(size), size)];
 
 /** One step of an upgrade: from one Kubernetes version to the next, at most one minor newer. Without `v`. */
 export interface Hop {

@@ -1,4 +1,13 @@
+import { type Fleet, linuxFacts } from '../cluster/fleet/fleet.ts';
+import { Refused } from '../errors.ts';
+import { distributionOf, placedRepository } from '../host/packages/distributions.value.ts';
+import { getsBinaries } from '../host/packages/installer.value.ts';
+import { proxyParameters } from '../host/proxy.value.ts';
+import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
+import type { On } from '../ssh/remote.ts';
+import { script, using } from '../templates.ts';
 import { compareVersions, minorOf } from '../versions.ts';
+import { atVersion } from './at-version.value.ts';
 
 /** The way of an upgrade, and what is not known about it. */
 export interface Hops {
@@ -35,4 +44,46 @@ export function hopsOf(from: string, to: string, via: readonly string[], begun: 
     hops: [...between.flatMap(({ version }) => version ?? []), to],
     missing: between.filter(({ version }) => version === undefined).map(({ minor }) => minor),
   };
+}
+
+/** The newest version of kubeadm of a minor in a repository's list of packages; undefined if there is none. */
+export function newestOf(minor: string, packages: string): string | undefined {
+  const versions = packages.split(/\n\s*\n/).flatMap((entry) => {
+    if (!/^Package: kubeadm$/m.test(entry)) return [];
+    const version = /^Version: (?:\d+:)?(\d+\.\d+\.\d+)(?:-|$)/m.exec(entry)?.[1];
+    return version !== undefined && minorOf(version) === minor ? [version] : [];
+  });
+  return versions.reduce<string | undefined>(
+    (newest, version) => (newest === undefined || compareVersions(version, newest) > 0 ? version : newest),
+    undefined,
+  );
+}
+
+/**
+ * The newest version of a minor in its package repository, read by a host. Reads only.
+ * @throws Refused if the repository does not list its packages in plain text, or has none of the minor; CommandError if it cannot
+ * be read
+ */
+export async function newestPatch(
+  inventory: Inventory,
+  fleet: Fleet,
+  host: LinuxHost,
+  minor: string,
+  on: On,
+): Promise<string> {
+  const facts = linuxFacts(fleet, host)!;
+  const distribution = distributionOf(host, facts);
+  const repository = atVersion(inventory, `${minor}.0`).kubernetes.repository;
+  const manager = getsBinaries({ host, facts }) ? undefined : distribution.packages;
+  const picked = manager?.pick(repository) ?? repository;
+  const packages = manager?.lists(placedRepository(picked, distribution, facts), facts.arch).packages;
+  const remedy = `name the version to pass through: kubernetes.via: ['${minor}.…']`;
+  if (packages === undefined)
+    throw new Refused(inventory.name, `the newest Kubernetes ${minor} cannot be told from ${picked.url}`, remedy);
+  const fetch = script('host/packages/fetch.sh', { URL: packages, ...proxyParameters(inventory.proxy) });
+  const list = Buffer.from(await on(host).run(using(distribution.downloader, fetch)), 'base64').toString();
+  const found = newestOf(minor, list);
+  if (found === undefined)
+    throw new Refused(inventory.name, `${packages} has no kubeadm of Kubernetes ${minor}`, remedy);
+  return found;
 }

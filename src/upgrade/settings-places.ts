@@ -1,10 +1,10 @@
 import { parseAllDocuments } from 'yaml';
-import type { Fleet, Observed } from '../facts/fleet.ts';
-import type { Host, Inventory } from '../model/inventory.ts';
-import type { JsonObject } from '../shell/decode.ts';
+import type { Fleet, Observed } from '../cluster/fleet/fleet.ts';
+import type { Host, Inventory } from '../inventory/inventory.ts';
 import { windowsPaths } from '../paths.ts';
-import type { SettingsPlace } from './in-use.ts';
-import type { Component } from './removed.ts';
+import type { JsonObject } from '../shell/decode.ts';
+import type { SettingsPlace } from './removed-in-use.value.ts';
+import type { Component } from './removed.value.ts';
 
 type Settings = Pick<SettingsPlace, 'flags' | 'featureGates'>;
 type Flags = SettingsPlace['flags'];

@@ -1,12 +1,12 @@
 import { apiServerVersions } from '../cluster/api-versions.ts';
-import { controlPlaneNodes } from '../cluster/control-plane-nodes.ts';
+import type { ClusterUp } from '../cluster/fleet/view.ts';
+import { controlPlaneNodes } from '../cluster/nodes.ts';
 import type { Phase } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
-import type { ClusterUp } from '../facts/cluster.ts';
-import type { Inventory } from '../model/inventory.ts';
+import type { Inventory } from '../inventory/inventory.ts';
 import { minorNumber, minorOf } from '../versions.ts';
 import type { Hop } from './hop.ts';
-import { isOlder, oldPods } from './running.ts';
+import { isOlder, oldPods } from './versions.ts';
 
 /** True for the hosts, by their names, that a run upgrades. */
 export type IsChosen = (name: string) => boolean;

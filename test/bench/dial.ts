@@ -1,5 +1,5 @@
-import { linuxRemote, type LinuxRemote } from '../../src/remote/linux.ts';
-import { sshDialler } from '../../src/transport/ssh.ts';
+import { linuxRemote, type LinuxRemote } from '../../src/ssh/linux.ts';
+import { sshDialler } from '../../src/ssh/ssh2.ts';
 import { linuxHost } from '../fakes/inventory.ts';
 
 /** How to reach the fleet's hosts. */

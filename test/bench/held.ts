@@ -1,5 +1,5 @@
 /** Holds a connection to every host and prints the memory of this process in MiB. Arguments: key, known_hosts, port, hosts…. */
-import { eachLimit } from '../../src/each-limit.ts';
+import { eachLimit } from '../../src/limit.ts';
 import { sh } from '../../src/shell/sh.ts';
 import { benchDial } from './dial.ts';
 

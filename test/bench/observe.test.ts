@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { framedScript } from '../../src/facts/framed-script.ts';
+import { framedScript } from '../../src/cluster/fleet/framed-script.ts';
 import { sh } from '../../src/shell/sh.ts';
 import { wordOf } from './observe.ts';
 

@@ -1,15 +1,15 @@
 /**
- * Stands in for src/facts/observe-linux.ts in the bench's builds of kbuild. All hosts of the fleet are one system: each is
+ * Stands in for src/cluster/fleet/observe-linux.ts in the bench's builds of kbuild. All hosts of the fleet are one system: each is
  * made to tell a name, machine id, MAC and address of its own. With $KBUILD_BENCH_CHECKS the host runs the bench's 25 checks
  * instead of the probes, and the facts are those that were recorded; all the rest of the program is as it is.
  */
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { observeLinux as real, type Ask } from '../../src/facts/observe-linux.ts';
-import type { LinuxHost } from '../../src/model/inventory.ts';
-import type { ExecResult } from '../../src/transport/transport.ts';
+import { type Ask, observeLinux as real } from '../../src/cluster/fleet/observe-linux.ts';
+import type { LinuxHost } from '../../src/inventory/inventory.ts';
+import type { ExecResult } from '../../src/ssh/transport.ts';
 
-export type { Ask, ObserveTools } from '../../src/facts/observe-linux.ts';
+export type { Ask, ObserveTools } from '../../src/cluster/fleet/observe-linux.ts';
 
 /** What the one system says of itself. */
 export interface System {

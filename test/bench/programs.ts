@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { build as bundle, type PluginBuild } from 'esbuild';
 import { buildProgram, MODULE_BANNER } from '../../bundle.config.ts';
 
-const root = fileURLToPath(new URL('../..', import.meta.url));
-const here = fileURLToPath(new URL('.', import.meta.url));
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const here = fileURLToPath(new URL('./', import.meta.url));
 
 /** Programs that the bench runs, built: no measurement pays for TypeScript while it is measured. */
 export interface Programs {

@@ -1,17 +1,17 @@
-import type { ClusterView } from '../../src/facts/cluster.ts';
-import type { Inventory, LinuxHost, Signatures, WindowsHost } from '../../src/model/inventory.ts';
+import type { Surveys } from '../../src/cluster/fleet/surveys.ts';
+import type { ClusterView } from '../../src/cluster/fleet/view.ts';
+import type { Inventory, LinuxHost, Signatures, WindowsHost } from '../../src/inventory/inventory.ts';
+import type { HandlerKind, RuntimeHandler } from '../../src/inventory/runtime-handlers.ts';
+import type { PodNetwork } from '../../src/network/pod-network.survey.ts';
 import type { JsonObject } from '../../src/shell/decode.ts';
-import type { HandlerKind, RuntimeHandler } from '../../src/model/runtime-handlers.ts';
-import type { PodNetwork } from '../../src/surveys/pod-network.ts';
-import type { Surveys } from '../../src/surveys/surveys.ts';
 import { certificateOf } from '../fakes/certificate.ts';
 import { CA, clusterOf, memberOf, nodeOf, podOf, spaceOf } from '../fakes/cluster.ts';
 import type { FactOverrides, RawAnswers } from '../fakes/facts.ts';
 import { filesWith } from '../fakes/files.ts';
 import { hosts, inventory, windowsHost } from '../fakes/inventory.ts';
+import { flannelNetwork, mixedFlannel } from '../fakes/network.ts';
 import type { MachineChange } from '../fakes/windows.ts';
 import { addService, type Machine } from '../windows/host/machine.ts';
-import { flannelNetwork, mixedFlannel } from '../fakes/network.ts';
 
 /** The pod of cp1's API server. */
 const apiServerOf = (version: string) =>

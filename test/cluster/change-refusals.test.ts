@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { changeRefusals, refusedWorkers } from '../../src/cluster/change-refusals.ts';
-import { refusals } from '../../src/cluster/refusals.ts';
+import type { Fleet } from '../../src/cluster/fleet/fleet.ts';
+import type { LinuxFacts } from '../../src/cluster/fleet/linux.ts';
+import { changeRefusals, refusedWorkers } from '../../src/cluster/host.refusal.ts';
+import { refusals } from '../../src/cluster/up.refusal.ts';
 import { FactError } from '../../src/errors.ts';
-import type { Fleet } from '../../src/facts/fleet.ts';
-import type { LinuxFacts } from '../../src/facts/linux.ts';
 import {
   clusterOf,
   cp1,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { hasStaleNotes, isCordonedByKbuild, isDrained } from '../../src/cluster/drain-notes.ts';
+import type { NodeView } from '../../src/cluster/fleet/view.ts';
+import { hasStaleNotes, isCordonedByKbuild, isDrained } from '../../src/cluster/nodes.ts';
+import { reboot, rebootsOf } from '../../src/commands/reboot.phases.ts';
 import { changesIn, plan } from '../../src/engine/plan.ts';
-import type { NodeView } from '../../src/facts/cluster.ts';
-import { reboot, rebootsOf } from '../../src/phases/reboot.ts';
 import {
   clusterOf,
   cp1,

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { leavingOf } from '../../src/cluster/leaving.ts';
 import { addLearner, membersOf, refuseTakenAddress, removeMembers } from '../../src/cluster/members.ts';
-import { removalRefusals } from '../../src/cluster/removal-refusals.ts';
+import { leavingOf } from '../../src/cluster/removal.ts';
+import { removalRefusals } from '../../src/cluster/remove.refusal.ts';
 import { Refused } from '../../src/errors.ts';
-import type { MemberView } from '../../src/facts/cluster.ts';
-import { joinControlPlane } from '../../src/kubeadm/join-control-plane.ts';
+import type { MemberView } from '../../src/etcd/view.facts.ts';
+import { joinControlPlane } from '../../src/kubeadm/join.step.ts';
 import {
   clusterOf,
   cp1,
@@ -71,7 +71,7 @@ describe('a dead worker whose address DHCP has given to a healthy control plane'
     const { on, sent } = recordingOn({ run: () => said });
     await removeMembers(inventory, on(cp1), leaving[0]!);
     expect(sent).toHaveLength(1);
-    expect(sent[0]).not.toMatchObject({ title: 'linux/etcd-remove-member.sh' });
+    expect(sent[0]).not.toMatchObject({ title: 'cluster/etcd-remove-member.sh' });
   });
 });
 

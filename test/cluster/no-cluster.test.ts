@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { liveCluster } from '../../src/cluster/acting.ts';
-import { authorityChangeRefusals } from '../../src/cluster/authority-changes.ts';
-import { moveRefusals } from '../../src/cluster/move-refusals.ts';
-import { noCluster } from '../../src/cluster/no-cluster.ts';
+import { authorityChangeRefusals } from '../../src/certificates/authority-change.refusal.ts';
+import { liveCluster, noCluster } from '../../src/cluster/live.ts';
 import { Refused } from '../../src/errors.ts';
-import { upgradeRefusals } from '../../src/upgrade/refusals.ts';
+import { controlPlanes } from '../../src/inventory/hosts.ts';
+import { moveRefusals } from '../../src/kubeadm/endpoint.refusal.ts';
+import { upgradeRefusals } from '../../src/upgrade/upgrade.refusal.ts';
 import { fleet } from '../fakes/fleet.ts';
 import { inventory as anInventory } from '../fakes/inventory.ts';
-import { controlPlanes } from '../../src/topology/select.ts';
 
 const inventory = anInventory();
 const [cp1] = controlPlanes(inventory);

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { changeRefusals, refusedWorkers } from '../../src/cluster/change-refusals.ts';
-import { resetRefusals } from '../../src/cluster/reset-refusals.ts';
+import type { LinuxFacts } from '../../src/cluster/fleet/linux.ts';
+import type { ClusterView, NodeView } from '../../src/cluster/fleet/view.ts';
+import { changeRefusals, refusedWorkers } from '../../src/cluster/host.refusal.ts';
+import { resetRefusals } from '../../src/cluster/remove.refusal.ts';
 import { FactError } from '../../src/errors.ts';
-import type { ClusterView, NodeView } from '../../src/facts/cluster.ts';
-import type { LinuxFacts } from '../../src/facts/linux.ts';
-import type { LinuxHost } from '../../src/model/inventory.ts';
+import type { LinuxHost } from '../../src/inventory/inventory.ts';
 import {
   CA,
   clusterOf,
@@ -19,9 +19,9 @@ import {
   memberOf,
   nodeOf,
   OTHER_CA,
+  type Seen,
   w1,
   w2,
-  type Seen,
 } from '../fakes/cluster.ts';
 
 const hosts = [cp1, cp2, cp3, w1, w2];

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { gate, quorumOf, type Membership, type MembershipChange } from '../../src/cluster/quorum.ts';
+import { gate, type Membership, type MembershipChange, quorumOf } from '../../src/cluster/members.ts';
 
 /** `unknown` did not answer: it may be up or down. `learner` has started, `unstarted` was added as a voter and never came. */
 const STATES = ['up', 'down', 'learner', 'unknown', 'unstarted'] as const;

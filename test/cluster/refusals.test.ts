@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { refusals } from '../../src/cluster/refusals.ts';
+import { spkiFingerprint } from '../../src/certificates/fingerprint.value.ts';
+import type { ClusterUp } from '../../src/cluster/fleet/view.ts';
+import { refusals } from '../../src/cluster/up.refusal.ts';
 import { FactError } from '../../src/errors.ts';
-import type { ClusterUp } from '../../src/facts/cluster.ts';
-import { spkiFingerprint } from '../../src/shell/fingerprint.ts';
 import { Secret } from '../../src/shell/secret.ts';
 import {
   CA,

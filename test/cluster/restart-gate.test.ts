@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import type { ClusterUp, ClusterView } from '../../src/cluster/fleet/view.ts';
 import { passControlPlaneGate, passRestartGate } from '../../src/cluster/restart-gate.ts';
 import { NotSpared } from '../../src/errors.ts';
-import type { ClusterUp, ClusterView } from '../../src/facts/cluster.ts';
-import type { LinuxHost } from '../../src/model/inventory.ts';
+import type { LinuxHost } from '../../src/inventory/inventory.ts';
 import { clusterOf, cp1, cp2, cp3, fleetIn, inventoryOf, joinedHost, nodesOf, w1 } from '../fakes/cluster.ts';
 import { recordingOn } from '../fakes/on.ts';
 
@@ -30,7 +30,7 @@ test('asks through another control plane whose API server is ready', async () =>
     }),
   );
   await passed;
-  expect(sent).toMatchObject([{ host: 'cp3', kind: 'run', title: 'linux/restart-gate.sh' }]);
+  expect(sent).toMatchObject([{ host: 'cp3', kind: 'run', title: 'cluster/restart-gate.sh' }]);
   expect(sent[0]).toMatchObject({ script: expect.stringContaining('NODE=cp1\n') as string });
   expect(sent[0]).toMatchObject({
     script: expect.stringContaining(
@@ -78,7 +78,7 @@ test('after a wait for the others, etcd is asked again', async () => {
   const member = { ID: 1, name: 'cp1', peerURLs: ['https://10.0.0.11:2380'], clientURLs: ['c1'] };
   const well = `members ${JSON.stringify({ members: [member] })}\nhealth [{"endpoint":"c1","health":true}]\nstatus []\nalarms {}\n`;
   const { on, sent } = recordingOn({
-    run: ({ title }) => (title === 'linux/restart-gate.sh' ? 'needed: the lease\n' : well),
+    run: ({ title }) => (title === 'cluster/restart-gate.sh' ? 'needed: the lease\n' : well),
   });
   const fleet = fleetIn(all(), ...hosts.map((one) => joinedHost(one)));
   await passRestartGate({ inventory, host: cp1, fleet }, on);

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { virtualAddress } from '../../src/checks/virtual-address.ts';
-import { refusals } from '../../src/cluster/refusals.ts';
-import { hasReturned } from '../../src/cluster/returned.ts';
-import type { ClusterUp } from '../../src/facts/cluster.ts';
-import type { LinuxFacts } from '../../src/facts/linux.ts';
+import { virtualAddress } from '../../src/balancer/endpoint.check.ts';
+import type { LinuxFacts } from '../../src/cluster/fleet/linux.ts';
+import type { ClusterUp } from '../../src/cluster/fleet/view.ts';
+import { hasReturned } from '../../src/cluster/return.ts';
+import { refusals } from '../../src/cluster/up.refusal.ts';
+import { remove } from '../../src/commands/remove.phases.ts';
+import { reset } from '../../src/commands/reset.phases.ts';
 import { paths } from '../../src/paths.ts';
-import { remove } from '../../src/phases/remove.ts';
-import { reset } from '../../src/phases/reset.ts';
 import {
   clusterOf,
   cp1,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { changeRefusals } from '../../src/cluster/change-refusals.ts';
+import { changeRefusals } from '../../src/cluster/host.refusal.ts';
 import { standing } from '../../src/cluster/standing.ts';
-import { clustersOf } from '../../src/cluster/trusted-cas.ts';
+import { clustersOf } from '../../src/cluster/standings.ts';
 import {
   CA,
   clusterOf,

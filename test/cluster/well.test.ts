@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { ailments, disruptionObstacles } from '../../src/cluster/well.ts';
+import { ailments, disruptionObstacles } from '../../src/cluster/ailments.ts';
+import type { ClusterUp, ClusterView } from '../../src/cluster/fleet/view.ts';
 import { FactError } from '../../src/errors.ts';
-import type { ClusterUp, ClusterView } from '../../src/facts/cluster.ts';
-import type { Inventory } from '../../src/model/inventory.ts';
+import type { Inventory } from '../../src/inventory/inventory.ts';
 import {
   clusterOf,
   cp1,

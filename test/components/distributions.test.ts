@@ -3,19 +3,19 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { apt } from '../../src/components/distributions/apt.ts';
-import { dnf, dnf5 } from '../../src/components/distributions/dnf.ts';
+import { Refused } from '../../src/errors.ts';
+import { apt } from '../../src/host/packages/debian-family.value.ts';
 import {
   distributionOf,
   knownDistribution,
+  onHost,
   placedRepository,
   supportedDistribution,
-} from '../../src/components/distributions/index.ts';
-import { onHost } from '../../src/components/distributions/on-host.ts';
-import type { PackageRequest } from '../../src/components/distributions/package-manager.ts';
-import { rhelAndRebuilds } from '../../src/components/distributions/rhel.ts';
-import { systemRuntime } from '../../src/components/programs/installer.ts';
-import { Refused } from '../../src/errors.ts';
+} from '../../src/host/packages/distributions.value.ts';
+import { dnf, dnf5 } from '../../src/host/packages/dnf.value.ts';
+import { systemRuntime } from '../../src/host/packages/installer.value.ts';
+import type { PackageRequest } from '../../src/host/packages/package-manager.value.ts';
+import { rhelAndRebuilds } from '../../src/host/packages/rhel-family.value.ts';
 import { probe } from '../../src/shell/probe.ts';
 import { sh } from '../../src/shell/sh.ts';
 import { inventory, linuxHost } from '../fakes/inventory.ts';

@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { dnf5 } from '../../src/components/distributions/dnf.ts';
-import { fedora } from '../../src/components/distributions/fedora.ts';
-import { placedRepository } from '../../src/components/distributions/index.ts';
-import type { PackageRequest } from '../../src/components/distributions/package-manager.ts';
+import { placedRepository } from '../../src/host/packages/distributions.value.ts';
+import { dnf5 } from '../../src/host/packages/dnf.value.ts';
+import type { PackageRequest } from '../../src/host/packages/package-manager.value.ts';
+import { fedora } from '../../src/host/packages/rhel-family.value.ts';
 import { inventory } from '../fakes/inventory.ts';
 
 const asked = { middleMs: 0 };

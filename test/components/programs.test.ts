@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
-import { flatcar } from '../../src/components/distributions/flatcar.ts';
-import { installedPrograms } from '../../src/components/programs/binaries.ts';
+import { installedPrograms } from '../../src/host/packages/binaries.value.ts';
+import { flatcar } from '../../src/host/packages/flatcar.value.ts';
 import {
   getsBinaries,
   installation,
   isBuiltIn,
   isInstalledAs,
   otherWay,
-} from '../../src/components/programs/installer.ts';
-import { goArchitecture, programFiles } from '../../src/components/programs/sources.ts';
+} from '../../src/host/packages/installer.value.ts';
+import { goArchitecture, programFiles } from '../../src/host/packages/sources.value.ts';
 import { inventory as inventoryOf, linuxHost } from '../fakes/inventory.ts';
 
 const debian = { id: 'debian', idLike: [], versionId: '12', codename: 'bookworm', prettyName: 'Debian 12' };

@@ -4,11 +4,14 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { distributionOf, everyRepositoryFiles, knownDistribution } from '../../src/components/distributions/index.ts';
-import type { PackageRequest } from '../../src/components/distributions/package-manager.ts';
-import { suseSystems } from '../../src/components/distributions/suse.ts';
-import { zypper } from '../../src/components/distributions/zypper.ts';
-import { getsBinaries, systemRuntime } from '../../src/components/programs/installer.ts';
+import {
+  distributionOf,
+  everyRepositoryFiles,
+  knownDistribution,
+} from '../../src/host/packages/distributions.value.ts';
+import { getsBinaries, systemRuntime } from '../../src/host/packages/installer.value.ts';
+import type { PackageRequest } from '../../src/host/packages/package-manager.value.ts';
+import { suseSystems, zypper } from '../../src/host/packages/suse-family.value.ts';
 import { linuxHost } from '../fakes/inventory.ts';
 
 const asked = { middleMs: 0 };

@@ -2,8 +2,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
-import { recordFolder } from '../../src/cli/session/state-folder.ts';
-import { recordsIn } from '../../src/report/record/kept-records.ts';
+import { recordsIn } from '../../src/report/record/record-files.ts';
+import { recordFolder } from '../../src/session/state-folder.ts';
 import { requireLab } from '../lab/build-all.ts';
 import * as lab from '../lab/lab.ts';
 import { echoThroughService } from '../lab/pods.ts';

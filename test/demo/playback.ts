@@ -1,5 +1,5 @@
 /** A recorded run as something to be shown: what was printed, and what happened when. Pure. */
-import type { CheckedFinding } from '../../src/checks/check.ts';
+import type { CheckedFinding } from '../../src/engine/check.ts';
 import type { TimedEvent } from '../../src/engine/event.ts';
 import type { PlannedChange } from '../../src/engine/plan.ts';
 import type { Phase } from '../../src/engine/step.ts';

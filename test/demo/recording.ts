@@ -3,12 +3,11 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Reporter } from '../../src/engine/event.ts';
-import { lookOf } from '../../src/report/frame-text.ts';
 import { lineReporter } from '../../src/report/lines.ts';
 import { reportPage } from '../../src/report/page/page.ts';
 import type { RunRecord } from '../../src/report/record/line.ts';
 import { readRecord } from '../../src/report/record/read.ts';
-import { terminalReporter, type TerminalStream, type TerminalTools } from '../../src/report/terminal.ts';
+import { lookOf, terminalReporter, type TerminalStream, type TerminalTools } from '../../src/report/terminal.ts';
 import { asRecording, playback, RECORDING } from './playback.ts';
 
 /** What a recording needs of the process that plays it. */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { checks } from '../../src/commands/every.checks.ts';
 import { checksReference } from './checks.ts';
-import { checks } from '../../src/checks/index.ts';
 import { provoked } from './provoked.ts';
 
 // `npm run docs:checks` runs this test with -u, which writes the file.

@@ -1,9 +1,9 @@
-import type { Check } from '../../src/checks/check.ts';
-import { fleetChecks, hostChecks, surveyChecks, windowsChecks } from '../../src/checks/index.ts';
+import { fleetChecks, hostChecks, surveyChecks, windowsChecks } from '../../src/commands/every.checks.ts';
+import type { Check } from '../../src/engine/check.ts';
 
 const INTRODUCTION = `# Preflight checks
 
-<!-- Generated from src/checks by "npm run docs:checks"; do not edit. -->
+<!-- Generated from the checks (src/commands/every.checks.ts) by "npm run docs:checks"; do not edit. -->
 
 \`kbuild check\` connects to every host, observes it with one command, runs all checks, and prints all findings by host.
 \`kbuild up\` does the same before it plans. \`up\` changes nothing while a finding is an error or unknown.

@@ -1,7 +1,7 @@
-import type { Command, CommandGroup, Declaration } from '../../src/cli/command.ts';
-import { commands } from '../../src/cli/commands/index.ts';
-import type { Option } from '../../src/cli/option.ts';
+import { commands } from '../../src/commands/commands.ts';
 import { EXIT_CODES } from '../../src/exit-codes.ts';
+import type { Command, CommandGroup, Declaration } from '../../src/session/command.ts';
+import type { Option } from '../../src/session/options.ts';
 
 /** A command under its whole name, e.g. `etcd snapshot save`. */
 interface Listed {

@@ -1,4 +1,4 @@
-import { inventorySettings, withInner, type Setting } from '../../src/inventory/settings.ts';
+import { inventorySettings, type Setting, withInner } from '../../src/inventory/file/settings.ts';
 
 const INTRODUCTION = `# The inventory
 

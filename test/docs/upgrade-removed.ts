@@ -1,4 +1,4 @@
-import { removedTables, type Component, type RemovedInMinor } from '../../src/upgrade/removed.ts';
+import { type Component, type RemovedInMinor, removedTables } from '../../src/upgrade/removed.value.ts';
 
 const INTRODUCTION = `# What an upgrade removes
 

@@ -1,9 +1,9 @@
-import { windowsSignatures } from '../../src/windows/signatures.ts';
-import type { WindowsSignature } from '../../src/windows/signatures/signature.ts';
+import type { WindowsSignature } from '../../src/windows/problems/problem.ts';
+import { windowsSignatures } from '../../src/windows/problems/problems.ts';
 
 const INTRODUCTION = `# Troubleshooting Windows workers
 
-<!-- Generated from src/windows/signatures by "npm run docs:windows"; do not edit. -->
+<!-- Generated from src/windows/problems by "npm run docs:windows"; do not edit. -->
 
 This page lists known problems of Windows workers, with their causes and remedies. \`kbuild status\` names a problem that it observes
 on a host. The report of a failed run names a problem that a program printed. The page was written from documentation and source

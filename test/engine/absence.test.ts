@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import type { Fleet } from '../../src/cluster/fleet/fleet.ts';
+import { up } from '../../src/commands/up.phases.ts';
 import { withoutAbsent } from '../../src/engine/absence.ts';
 import { plan } from '../../src/engine/plan.ts';
 import type { Change, Phase, Step } from '../../src/engine/step.ts';
 import { ConnectError } from '../../src/errors.ts';
-import type { Fleet } from '../../src/facts/fleet.ts';
-import type { Host, LinuxHost } from '../../src/model/inventory.ts';
-import { up } from '../../src/phases/up.ts';
+import type { Host, LinuxHost } from '../../src/inventory/inventory.ts';
 import { clusterOf, cp1, cp2, cp3, fleetIn, freshHost, inventoryOf, joinedHost, nodeOf, w1 } from '../fakes/cluster.ts';
 
 const inventory = inventoryOf({ hosts: [cp1, cp2, cp3, w1] });

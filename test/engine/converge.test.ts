@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest';
+import { observedLinux } from '../../src/cluster/fleet/fleet.ts';
+import { type ClusterView, PARTS_FOR_CHANGES } from '../../src/cluster/fleet/view.ts';
 import { changesIn, plan } from '../../src/engine/plan.ts';
 import type { Step } from '../../src/engine/step.ts';
 import {
-  DeadlinePassed,
   CommandError,
   ConnectError,
+  DeadlinePassed,
   FactError,
   Interrupted,
   NotConverged,
   Refused,
 } from '../../src/errors.ts';
-import { PARTS_FOR_CHANGES, type ClusterView } from '../../src/facts/cluster.ts';
-import { observedLinux } from '../../src/facts/fleet.ts';
-import type { On } from '../../src/remote/remote.ts';
+import type { On } from '../../src/ssh/remote.ts';
 import { clusterOf } from '../fakes/cluster.ts';
 import { host, linuxPhase, wants, world } from './world.ts';
 

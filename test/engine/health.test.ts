@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, test } from 'vitest';
+import type { Fleet } from '../../src/cluster/fleet/fleet.ts';
+import type { ClusterView } from '../../src/cluster/fleet/view.ts';
+import { turns } from '../../src/engine/batches.ts';
 import type { Convergence } from '../../src/engine/convergence.ts';
-import { turns } from '../../src/engine/disruption.ts';
 import { inGoodHealth } from '../../src/engine/health.ts';
 import { NotConverged } from '../../src/errors.ts';
-import type { ClusterView } from '../../src/facts/cluster.ts';
-import type { Fleet } from '../../src/facts/fleet.ts';
 import { clusterOf, cp1, fleetIn, inventoryOf, joinedHost, memberOf, nodeOf, w1, w2 } from '../fakes/cluster.ts';
 
 const inventory = inventoryOf({ hosts: [cp1, w1, w2] });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { holdLease, whoHoldsLease, type ApiHost } from '../../src/engine/lease.ts';
-import type { Pause } from '../../src/until.ts';
+import { type ApiHost, holdLease, whoHoldsLease } from '../../src/engine/lease.ts';
+import type { Pause } from '../../src/wait.ts';
 
 const HOLDER = { who: 'alice@laptop', pid: 7, since: '2026-01-01T00:00:00Z', command: 'kbuild up' };
 

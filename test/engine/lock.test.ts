@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { lockHosts, refuseLocked } from '../../src/engine/lock.ts';
 import type { LockHolder } from '../../src/engine/lock-holder.ts';
+import { lockHosts, refuseLocked } from '../../src/engine/lock.ts';
 import { ConnectError, Refused } from '../../src/errors.ts';
-import type { LinuxHost } from '../../src/model/inventory.ts';
-import type { Held } from '../../src/remote/remote.ts';
+import type { LinuxHost } from '../../src/inventory/inventory.ts';
+import type { Held } from '../../src/ssh/remote.ts';
 import { linuxHost } from '../fakes/inventory.ts';
 
 const holder: LockHolder = { who: 'alice@laptop', pid: 7, since: '2026-01-01T00:00:00Z', command: 'kbuild up' };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import type { Fleet } from '../../src/cluster/fleet/fleet.ts';
+import type { ClusterUp, ClusterView } from '../../src/cluster/fleet/view.ts';
 import { observations } from '../../src/engine/observations.ts';
-import type { ClusterUp, ClusterView } from '../../src/facts/cluster.ts';
-import type { Fleet } from '../../src/facts/fleet.ts';
 import { FactError } from '../../src/errors.ts';
 import { clusterOf } from '../fakes/cluster.ts';
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { PlannedChange } from '../../src/engine/plan.ts';
 import { restartsOf } from '../../src/engine/restarts.ts';
 import type { Restart } from '../../src/engine/step.ts';
-import type { Inventory } from '../../src/model/inventory.ts';
+import type { Inventory } from '../../src/inventory/inventory.ts';
 import { host } from './world.ts';
 
 const workers = Array.from({ length: 20 }, (_, i) => host(`w${String(i + 1)}`));

@@ -1,12 +1,12 @@
-import type { Event } from '../../src/engine/event.ts';
+import type { Fleet, Observed } from '../../src/cluster/fleet/fleet.ts';
+import type { LinuxFacts } from '../../src/cluster/fleet/linux.ts';
+import type { ClusterPart, ClusterView } from '../../src/cluster/fleet/view.ts';
 import { converge, type Outcome } from '../../src/engine/converge.ts';
+import type { Event } from '../../src/engine/event.ts';
+import { observations } from '../../src/engine/observations.ts';
 import { changeId, plan } from '../../src/engine/plan.ts';
 import type { Phase, Step } from '../../src/engine/step.ts';
-import { observations } from '../../src/engine/observations.ts';
-import type { ClusterPart, ClusterView } from '../../src/facts/cluster.ts';
-import type { Fleet, Observed } from '../../src/facts/fleet.ts';
-import type { LinuxFacts } from '../../src/facts/linux.ts';
-import type { Inventory, LinuxHost, Role } from '../../src/model/inventory.ts';
+import type { Inventory, LinuxHost, Role } from '../../src/inventory/inventory.ts';
 
 /** A world of hosts whose only fact that matters is a set of words, kept in the fact `images`. */
 export interface World {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { etcdByDriver, etcdKubelet } from '../../src/etcd/kubelet.ts';
-import type { LinuxFacts } from '../../src/facts/linux.ts';
+import type { LinuxFacts } from '../../src/cluster/fleet/linux.ts';
+import { etcdByDriver, etcdKubelet } from '../../src/etcd/kubelet.step.ts';
 import { paths } from '../../src/paths.ts';
 import { cp1, factsOf, fleetIn, hostOf, inventoryOf, joinedHost, targetOf } from '../fakes/cluster.ts';
 import { recordingOn } from '../fakes/on.ts';

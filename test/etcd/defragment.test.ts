@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { etcdToDefragment } from '../../src/etcd/defragment-health.ts';
-import { defragment, membersToDefragment } from '../../src/etcd/defragment.ts';
 import { Interrupted, NotConverged, Refused } from '../../src/errors.ts';
+import { etcdToDefragment } from '../../src/etcd/defragment-health.step.ts';
+import { defragment, membersToDefragment } from '../../src/etcd/defragment.step.ts';
 import { cp1, cp2, hostOf, memberOf, spaceOf } from '../fakes/cluster.ts';
 import { defragmentTools, fakeEtcd, type FakeEtcd } from '../fakes/etcd.ts';
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { clusterConfiguration } from '../../src/configuration/kubeadm-config.ts';
-import { externalEtcd } from '../../src/etcd/external.ts';
-import { externalEtcd as probe, type EtcdEndpoint } from '../../src/facts/linux/external-etcd.ts';
+import { type EtcdEndpoint, externalEtcd as probe } from '../../src/etcd/external.facts.ts';
+import { externalEtcd } from '../../src/etcd/external.step.ts';
+import { clusterConfiguration } from '../../src/kubeadm/config.ts';
 import { Secret } from '../../src/shell/secret.ts';
 import { hosts, inventory as inventoryWith } from '../fakes/inventory.ts';
 import { target } from '../fakes/target.ts';

@@ -3,23 +3,30 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { ClusterView } from '../../src/cluster/fleet/view.ts';
+import { refusals } from '../../src/cluster/up.refusal.ts';
+import { restorePhases } from '../../src/commands/restore.phases.ts';
+import { plan } from '../../src/engine/plan.ts';
+import type { Step } from '../../src/engine/step.ts';
 import {
   livingHosts,
   livingHostsRefusal,
   membersInData,
+  type OtherMember,
   otherMembers,
   otherMembersRefusal,
-  type OtherMember,
-} from '../../src/cluster/restore-members.ts';
-import { refusals } from '../../src/cluster/refusals.ts';
-import { plan } from '../../src/engine/plan.ts';
-import { begunRestore, restoredMemberId, restoreIdOf, takeBack, type Restore } from '../../src/etcd/restore.ts';
-import type { ClusterView, MemberView } from '../../src/facts/cluster.ts';
-import type { Step } from '../../src/engine/step.ts';
-import { markerOf, type Marker } from '../../src/facts/marker.ts';
-import { markerAway } from '../../src/resources/marker-away.ts';
-import { noMarker } from '../../src/kubeadm/marker.ts';
-import { restorePhases } from '../../src/phases/restore.ts';
+} from '../../src/etcd/restore-members.ts';
+import {
+  begunRestore,
+  type Restore,
+  restoredMemberId,
+  restoreIdOf,
+  takeBack,
+} from '../../src/etcd/restore-stage.step.ts';
+import type { MemberView } from '../../src/etcd/view.facts.ts';
+import { markerAway } from '../../src/kubeadm/marker-away.step.ts';
+import { type Marker, markerOf } from '../../src/kubeadm/marker.facts.ts';
+import { noMarker } from '../../src/kubeadm/register-node.step.ts';
 import {
   clusterOf,
   cp1,
@@ -343,7 +350,7 @@ describe('members that a restore leaves out', () => {
       '{"id":1,"peerURLs":["https://10.0.0.11:2380"],"name":"cp1"}\n{"id":3,"peerURLs":["https://10.0.0.13:2380"],"isLearner":true,"name":"cp3"}\n';
     const { on } = recordingOn({
       run: ({ title, script }) => {
-        if (title === 'linux/etcd-members-in-data.sh') return data;
+        if (title === 'etcd/etcd-members-in-data.sh') return data;
         if (script.includes('/dev/tcp')) return script.includes('10.0.0.13 2380') ? 'listens\n' : 'silent\n';
         throw new Error('no etcd container runs');
       },

@@ -2,11 +2,10 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { spkiFingerprint } from '../../src/certificates/fingerprint.value.ts';
 import { removeMembers } from '../../src/cluster/members.ts';
 import { FactError, Refused } from '../../src/errors.ts';
-import { authoritiesIn } from '../../src/etcd/foreign.ts';
-import { parseSnapshotStatus, saveSnapshot } from '../../src/etcd/snapshot.ts';
-import { spkiFingerprint } from '../../src/shell/fingerprint.ts';
+import { authoritiesIn, parseSnapshotStatus, saveSnapshot } from '../../src/etcd/snapshot.ts';
 import { cp1, cp2, inventoryOf } from '../fakes/cluster.ts';
 import { recordingOn } from '../fakes/on.ts';
 

@@ -3,13 +3,13 @@ import { mkdtempSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
-  authorityCertificate,
-  parseAuthorities,
   type Authorities,
+  authorityCertificate,
   type AuthorityCertificate,
   type AuthorityFiles,
+  parseAuthorities,
   type RotatedName,
-} from '../../src/facts/linux/authorities.ts';
+} from '../../src/certificates/authorities.facts.ts';
 import { findProgram } from '../needs/table.ts';
 
 let standIns = 0;

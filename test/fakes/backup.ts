@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { archived, textPart, type PartToWrite } from '../../src/backup/archive.ts';
+import { archived, type PartToWrite, textPart } from '../../src/backup/archive.ts';
 import { encrypted, type Lock } from '../../src/backup/encryption.ts';
-import { SNAPSHOT, type Manifest } from '../../src/backup/manifest.ts';
-import { spkiFingerprint } from '../../src/shell/fingerprint.ts';
+import { type Manifest, SNAPSHOT } from '../../src/backup/manifest.ts';
+import { spkiFingerprint } from '../../src/certificates/fingerprint.value.ts';
 import { findProgram } from '../needs/table.ts';
 
 /** An authority with its key, PEM. */

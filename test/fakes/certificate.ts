@@ -1,4 +1,4 @@
-import type { Certificate } from '../../src/facts/linux/certificates.ts';
+import type { Certificate } from '../../src/certificates/certificates.facts.ts';
 
 const YEAR_MS = 365 * 24 * 60 * 60_000;
 

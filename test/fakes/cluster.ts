@@ -1,9 +1,10 @@
-import type { ClusterUp, ClusterView, MemberView, NodeView, PodView } from '../../src/facts/cluster.ts';
-import { KUBEADM_RULES } from '../../src/facts/kubeadm-rules.ts';
-import type { Fleet, Kinds } from '../../src/facts/fleet.ts';
-import { parseAuthorities } from '../../src/facts/linux/authorities.ts';
-import type { LinuxFacts } from '../../src/facts/linux.ts';
-import type { Inventory, LinuxHost, RepositorySource } from '../../src/model/inventory.ts';
+import { parseAuthorities } from '../../src/certificates/authorities.facts.ts';
+import type { Fleet, Kinds } from '../../src/cluster/fleet/fleet.ts';
+import type { LinuxFacts } from '../../src/cluster/fleet/linux.ts';
+import type { ClusterUp, ClusterView, NodeView, PodView } from '../../src/cluster/fleet/view.ts';
+import type { MemberView } from '../../src/etcd/view.facts.ts';
+import type { Inventory, LinuxHost, RepositorySource } from '../../src/inventory/inventory.ts';
+import { KUBEADM_RULES } from '../../src/upgrade/kubeadm-rules.facts.ts';
 import { inventory, linuxHost } from './inventory.ts';
 
 const source: RepositorySource = {

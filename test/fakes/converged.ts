@@ -1,21 +1,21 @@
-import type { FileState } from '../../src/facts/linux/files.ts';
-import { apt } from '../../src/components/distributions/apt.ts';
-import type { PackageState } from '../../src/components/distributions/package-manager.ts';
-import type { ServiceState } from '../../src/facts/linux/services.ts';
 import type { Step, Target } from '../../src/engine/step.ts';
-import type { Role } from '../../src/model/inventory.ts';
-import { linuxHosts } from '../../src/topology/select.ts';
-import { sysctlsOf } from '../../src/topology/sysctls.ts';
-import { kubernetesPackages } from '../../src/node/kubernetes-packages.ts';
-import { prepare } from '../../src/node/prepare.ts';
-import { runtimeSteps } from '../../src/runtime/index.ts';
-import { containerd } from '../../src/components/runtimes/containerd.ts';
-import { roleImages } from '../../src/runtime/images.ts';
+import type { FileState } from '../../src/host/files.facts.ts';
+import { apt } from '../../src/host/packages/debian-family.value.ts';
+import type { PackageState } from '../../src/host/packages/package-manager.value.ts';
+import { prepare } from '../../src/host/prepare.phases.ts';
+import type { ServiceState } from '../../src/host/services.facts.ts';
+import { sysctlsOf } from '../../src/host/sysctls.value.ts';
+import { linuxHosts } from '../../src/inventory/hosts.ts';
+import type { Role } from '../../src/inventory/inventory.ts';
+import { kubernetesPackages } from '../../src/kubeadm/packages.step.ts';
+import { containerd } from '../../src/runtime/containerd.value.ts';
+import { roleImages } from '../../src/runtime/images.step.ts';
+import { runtimeSteps } from '../../src/runtime/runtimes.step.ts';
 import type { FactOverrides } from './facts.ts';
 import { fileWith, WRITTEN_MS } from './files.ts';
 import { inventory as anInventory } from './inventory.ts';
 import { recordingOn } from './on.ts';
-import { target, type About } from './target.ts';
+import { type About, target } from './target.ts';
 
 const installed = (version: string): PackageState => ({ state: 'installed', version, held: true });
 

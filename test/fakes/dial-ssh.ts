@@ -1,6 +1,6 @@
-import type { Host } from '../../src/model/inventory.ts';
-import { sshDialler, type SshOptions } from '../../src/transport/ssh.ts';
-import type { Transport } from '../../src/transport/transport.ts';
+import type { Host } from '../../src/inventory/inventory.ts';
+import { sshDialler, type SshOptions } from '../../src/ssh/ssh2.ts';
+import type { Transport } from '../../src/ssh/transport.ts';
 
 /** Dials one host by itself. @throws ConnectError */
 export async function dialSsh(host: Host, options: SshOptions): Promise<Transport> {

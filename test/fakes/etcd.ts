@@ -1,7 +1,7 @@
-import type { DefragmentTools } from '../../src/etcd/defragment-health.ts';
 import type { Event } from '../../src/engine/event.ts';
 import { CommandError } from '../../src/errors.ts';
-import type { Host, LinuxHost } from '../../src/model/inventory.ts';
+import type { DefragmentTools } from '../../src/etcd/defragment-health.step.ts';
+import type { Host, LinuxHost } from '../../src/inventory/inventory.ts';
 import { inventoryOf } from './cluster.ts';
 import { recordingOn } from './on.ts';
 

@@ -1,14 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { readFrames } from '../../src/facts/framed-script.ts';
-import { linuxProbes, type LinuxFacts } from '../../src/facts/linux.ts';
-import { factsFrom } from '../../src/facts/facts-from.ts';
-import { watchedFiles, type FileState } from '../../src/facts/linux/files.ts';
-import type { ServiceState } from '../../src/facts/linux/services.ts';
-import { watchedMap } from '../../src/facts/watched.ts';
-import type { Inventory, LinuxHost } from '../../src/model/inventory.ts';
-import { watchedOn } from '../../src/phases/watched.ts';
-import { onceForEach } from '../../src/shell/once-for-each.ts';
+import { factsFrom, readFrames } from '../../src/cluster/fleet/framed-script.ts';
+import { type LinuxFacts, linuxProbes } from '../../src/cluster/fleet/linux.ts';
+import { watchedOn } from '../../src/commands/every.phases.ts';
+import { type FileState, watchedFiles } from '../../src/host/files.facts.ts';
+import type { ServiceState } from '../../src/host/services.facts.ts';
+import type { Inventory, LinuxHost } from '../../src/inventory/inventory.ts';
+import { onceForEach } from '../../src/shell/memo.ts';
+import { watchedMap } from '../../src/shell/watched.ts';
 
 /** What the probes of an inventory's hosts read by name. */
 export const watched = onceForEach(watchedOn);

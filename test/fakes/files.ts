@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { FileState } from '../../src/facts/linux/files.ts';
+import type { FileState } from '../../src/host/files.facts.ts';
 
 /** When a fake host's files were written, ms since the epoch. */
 export const WRITTEN_MS = 1_795_000_000_000;

@@ -1,11 +1,11 @@
-import type { ClusterView } from '../../src/facts/cluster.ts';
-import type { Fleet } from '../../src/facts/fleet.ts';
+import type { Fleet } from '../../src/cluster/fleet/fleet.ts';
+import type { ClusterView } from '../../src/cluster/fleet/view.ts';
 import { ConnectError } from '../../src/errors.ts';
-import type { Inventory } from '../../src/model/inventory.ts';
-import { linuxHosts, windowsHosts } from '../../src/topology/select.ts';
-import { facts, type FactOverrides, type Fixture, type RawAnswers } from './facts.ts';
+import { linuxHosts, windowsHosts } from '../../src/inventory/hosts.ts';
+import type { Inventory } from '../../src/inventory/inventory.ts';
+import { type FactOverrides, facts, type Fixture, type RawAnswers } from './facts.ts';
 import { inventory as anInventory } from './inventory.ts';
-import { windowsFacts, type MachineChange } from './windows.ts';
+import { type MachineChange, windowsFacts } from './windows.ts';
 
 /** What a test says about a fleet; the rest is fresh hosts without a cluster. */
 export interface FleetOverrides {

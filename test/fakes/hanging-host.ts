@@ -1,9 +1,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { linuxRemote, type LinuxRemote, type LinuxRemoteOptions } from '../../src/remote/linux.ts';
+import { linuxRemote, type LinuxRemote, type LinuxRemoteOptions } from '../../src/ssh/linux.ts';
 import { dialSsh } from './dial-ssh.ts';
-import { fakeSshServer, type FakeCommand, type FakeSshServer } from './ssh-server.ts';
+import { type FakeCommand, fakeSshServer, type FakeSshServer } from './ssh-server.ts';
 
 /**
  * What becomes of a command. `hang`: it begins and never ends. `drip`: it prints for ever. `answer`: it ends with status 0. `job`: it

@@ -1,5 +1,5 @@
-import type { Inventory, LinuxHost, WindowsHost } from '../../src/model/inventory.ts';
-import { NO_HOOKS } from '../../src/model/hooks.ts';
+import { NO_HOOKS } from '../../src/inventory/host-settings.ts';
+import type { Inventory, LinuxHost, WindowsHost } from '../../src/inventory/inventory.ts';
 import { flannelNetwork } from './network.ts';
 
 /** A Linux host; a worker at 10.0.0.21 unless told. */

@@ -1,6 +1,6 @@
-import type { InventoryWith } from '../../src/components/network-plugins/network-plugin.ts';
-import type { Inventory } from '../../src/model/inventory.ts';
-import type { Cilium, Flannel, WindowsFlannel } from '../../src/model/network-plugins.ts';
+import type { Inventory } from '../../src/inventory/inventory.ts';
+import type { Cilium, Flannel, WindowsFlannel } from '../../src/inventory/network-plugins.ts';
+import type { InventoryWith } from '../../src/network/plugin.value.ts';
 
 const common = {
   podSubnet: '10.244.0.0/16',

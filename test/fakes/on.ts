@@ -1,7 +1,7 @@
-import type { Host } from '../../src/model/inventory.ts';
-import type { On, Remote } from '../../src/remote/remote.ts';
+import type { Host } from '../../src/inventory/inventory.ts';
 import type { Command } from '../../src/shell/command.ts';
-import { Secret, revealed } from '../../src/shell/secret.ts';
+import { revealed, Secret } from '../../src/shell/secret.ts';
+import type { On, Remote } from '../../src/ssh/remote.ts';
 
 /** One thing that was asked of a host. */
 export type Sent =

@@ -4,8 +4,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import ssh2, { type AuthContext, type Connection, type ServerChannel } from 'ssh2';
-import type { LinuxHost } from '../../src/model/inventory.ts';
+import ssh2 from 'ssh2';
+import type { AuthContext, Connection, ServerChannel } from 'ssh2';
+import type { LinuxHost } from '../../src/inventory/inventory.ts';
 import { linuxHost } from './inventory.ts';
 
 /** A command that a client runs on the fake server. */

@@ -1,8 +1,8 @@
+import { linuxFacts } from '../../src/cluster/fleet/fleet.ts';
 import type { Target } from '../../src/engine/step.ts';
-import { linuxFacts } from '../../src/facts/fleet.ts';
-import { linuxHosts } from '../../src/topology/select.ts';
-import { fleet, type FleetOverrides } from './fleet.ts';
+import { linuxHosts } from '../../src/inventory/hosts.ts';
 import type { FactOverrides } from './facts.ts';
+import { fleet, type FleetOverrides } from './fleet.ts';
 import { inventory as anInventory } from './inventory.ts';
 
 /** What a test says beside the facts of its host. */

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
-import { factsFrom, type Answer } from '../../src/facts/facts-from.ts';
-import { windowsProbes, type WindowsFacts } from '../../src/facts/windows.ts';
-import type { Inventory, WindowsHost } from '../../src/model/inventory.ts';
-import type { Remote } from '../../src/remote/remote.ts';
+import { type Answer, factsFrom } from '../../src/cluster/fleet/framed-script.ts';
+import { type WindowsFacts, windowsProbes } from '../../src/cluster/fleet/windows.ts';
+import type { Inventory, WindowsHost } from '../../src/inventory/inventory.ts';
 import type { Command } from '../../src/shell/command.ts';
+import { onceForEach } from '../../src/shell/memo.ts';
 import { decodePayload, type Payload } from '../../src/shell/powershell.ts';
-import { onceForEach } from '../../src/shell/once-for-each.ts';
-import { Secret, revealed } from '../../src/shell/secret.ts';
+import { revealed, Secret } from '../../src/shell/secret.ts';
+import type { Remote } from '../../src/ssh/remote.ts';
 import { loadAnswers } from '../windows/host/answers.ts';
 import { filesOf, freshMachine, type Machine } from '../windows/host/machine.ts';
-import { ScriptFailure, type ScriptContext } from '../windows/host/script.ts';
+import { type ScriptContext, ScriptFailure } from '../windows/host/script.ts';
 import { watched } from './facts.ts';
 
 const answers = await loadAnswers();

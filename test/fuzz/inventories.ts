@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { parse, stringify } from 'yaml';
 import { InventoryError } from '../../src/errors.ts';
-import { visible } from '../../src/report/visible.ts';
+import { visible } from '../../src/report/text.ts';
 import { load } from '../inventory/load.ts';
 import { fuzz, type Fuzzed, type Random } from './random.ts';
 

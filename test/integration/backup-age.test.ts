@@ -2,15 +2,15 @@
 // @module-tag age
 // @module-tag ssh
 /** Debian's age opens what kbuild encrypts, and kbuild opens what age encrypts: for its own keys, for SSH keys, by a passphrase. */
-import { Encrypter } from 'age-encryption';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Encrypter } from 'age-encryption';
 import { expect, test } from 'vitest';
 import { decrypted, encrypted, type Keyring } from '../../src/backup/encryption.ts';
 import { Secret } from '../../src/shell/secret.ts';
-import { ed25519Seed } from '../../src/transport/ssh-seed.ts';
+import { ed25519Seed } from '../../src/ssh/ssh2-keys.ts';
 import { bytesOf, streamOf } from '../fakes/backup.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'kbuild-test-'));

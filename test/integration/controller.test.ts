@@ -4,15 +4,15 @@
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { buildSync } from 'esbuild';
 import { afterAll, expect, test, vi } from 'vitest';
-import { recordsIn } from '../../src/report/record/kept-records.ts';
 import { readRecord } from '../../src/report/record/read.ts';
+import { recordsIn } from '../../src/report/record/record-files.ts';
 import { CTRL_C, onTerminal, type OnTerminal } from '../lab/pseudo-terminal.ts';
 
 const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
@@ -194,7 +194,7 @@ test('a reader that leaves ends nothing: the exit code is that of the run', () =
 test('twenty kbuilds record host keys at once: no line is lost, none doubled, none torn', async () => {
   const file = at('shared_known_hosts');
   writeFileSync(file, 'other ssh-ed25519 AAAA');
-  const source = fileURLToPath(new URL('../../src/transport/known-hosts-files.ts', import.meta.url));
+  const source = fileURLToPath(new URL('../../src/ssh/known-hosts.ts', import.meta.url));
   buildSync({ entryPoints: [source], outfile: at('record.mjs'), bundle: true, platform: 'node', format: 'esm' });
   const record = `
     const { recordHostKey } = await import(${JSON.stringify(at('record.mjs'))});

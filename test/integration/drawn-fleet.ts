@@ -1,12 +1,11 @@
 /** Draws the run of a fleet of 201 hosts, each with a finding. With the argument `middle` it ends while 30 hosts are at work. */
-import type { CheckedFinding } from '../../src/checks/check.ts';
+import type { CheckedFinding } from '../../src/engine/check.ts';
 import type { Event } from '../../src/engine/event.ts';
 import type { PlannedChange } from '../../src/engine/plan.ts';
 import type { Phase } from '../../src/engine/step.ts';
 import { findingsText } from '../../src/report/findings.ts';
 import { planText } from '../../src/report/plan.ts';
-import { lookOf } from '../../src/report/frame-text.ts';
-import { terminalReporter } from '../../src/report/terminal.ts';
+import { lookOf, terminalReporter } from '../../src/report/terminal.ts';
 
 const WORKERS = Array.from({ length: 200 }, (_, i) => `w${String(i + 1)}`);
 const phase = (name: string, title: string): Phase => ({ kind: 'cluster', name, title, hosts: [], steps: [] });

@@ -1,8 +1,7 @@
 /** Draws a run on the terminal it is started on, as `up` does: two phases, long summaries, a job that waits. */
 import type { Event } from '../../src/engine/event.ts';
 import type { Phase } from '../../src/engine/step.ts';
-import { lookOf } from '../../src/report/frame-text.ts';
-import { terminalReporter } from '../../src/report/terminal.ts';
+import { lookOf, terminalReporter } from '../../src/report/terminal.ts';
 
 const HOSTS = ['worker-one', 'worker-two'];
 const phase = (name: string, title: string): Phase => ({ kind: 'cluster', name, title, hosts: [], steps: [] });

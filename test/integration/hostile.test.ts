@@ -3,23 +3,23 @@
 // @module-tag sshd
 /** Networks and accounts as they should not be: silent hosts, long lines, connections that hang, login shells of all kinds. */
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
-import { slowLogin } from '../../src/checks/slow-login.ts';
-import type { LinuxFacts } from '../../src/facts/linux.ts';
-import { observeLinux, type Subject } from '../../src/facts/observe-linux.ts';
-import type { Inventory, LinuxHost } from '../../src/model/inventory.ts';
-import { watchedOn } from '../../src/phases/watched.ts';
-import { linuxRemote, type LinuxRemote } from '../../src/remote/linux.ts';
+import type { LinuxFacts } from '../../src/cluster/fleet/linux.ts';
+import { observeLinux, type Subject } from '../../src/cluster/fleet/observe-linux.ts';
+import { watchedOn } from '../../src/commands/every.phases.ts';
+import { slowLogin } from '../../src/host/machine.check.ts';
+import type { Inventory, LinuxHost } from '../../src/inventory/inventory.ts';
 import { sh } from '../../src/shell/sh.ts';
-import { sshDialler } from '../../src/transport/ssh.ts';
+import { linuxRemote, type LinuxRemote } from '../../src/ssh/linux.ts';
+import { sshDialler } from '../../src/ssh/ssh2.ts';
 import { dialSsh } from '../fakes/dial-ssh.ts';
 import { inventory } from '../fakes/inventory.ts';
-import { delayProxy } from './delay-proxy.ts';
 import { pathOf } from '../needs/table.ts';
-import { startSshd, type Sshd } from './sshd.ts';
+import { delayProxy } from './delay-proxy.ts';
+import { type Sshd, startSshd } from './sshd.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'kbuild-hostile-'));
 let sshd: Sshd;

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { framed, framedWithInput, unframed, withPassword, type Framed } from '../../src/remote/frame.ts';
+import { framed, type Framed, framedWithInput, unframed, withPassword } from '../../src/ssh/root.ts';
 import { pathOf } from '../needs/table.ts';
 
 const NONCE = 'nonce-1';

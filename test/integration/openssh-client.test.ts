@@ -7,13 +7,13 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import type { Host } from '../../src/model/inventory.ts';
-import type { SshSettings } from '../../src/model/ssh-settings.ts';
-import { opensshDialler, type OpensshOptions } from '../../src/transport/openssh/dialler.ts';
-import { pause, type Pause } from '../../src/until.ts';
-import { sshConfig } from '../../src/transport/ssh-config.ts';
+import type { SshSettings } from '../../src/inventory/host-settings.ts';
+import type { Host } from '../../src/inventory/inventory.ts';
+import { opensshDialler, type OpensshOptions } from '../../src/ssh/openssh.ts';
+import { sshConfig } from '../../src/ssh/ssh-config.ts';
+import { pause, type Pause } from '../../src/wait.ts';
 import { dialSsh } from '../fakes/dial-ssh.ts';
-import { startSshd, type Sshd } from './sshd.ts';
+import { type Sshd, startSshd } from './sshd.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'kbuild-client-'));
 const at = (name: string) => join(folder, name);
@@ -242,7 +242,7 @@ test.each([
     const bin = mkdtempSync(join(folder, 'bin-'));
     writeFileSync(join(bin, 'ssh'), `#!/bin/sh\n${before}\nexec /usr/bin/ssh "$@"\n`, { mode: 0o755 });
     const program = `
-    import { opensshDialler } from ${JSON.stringify(new URL('../../src/transport/openssh/dialler.ts', import.meta.url).href)};
+    import { opensshDialler } from ${JSON.stringify(new URL('../../src/ssh/openssh.ts', import.meta.url).href)};
     const host = JSON.parse(process.argv[2]);
     const transport = await opensshDialler({ policy: 'strict', home: '/nonexistent' }).dial(host);
     await transport.open('cat', '');

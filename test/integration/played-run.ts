@@ -2,9 +2,8 @@
  * Plays a run on the terminal that it is started on, through the real reporter, with a clock that only the play moves. At
  * each moment it draws, sets the title of the terminal to `at NAME`, and waits for a key. Its argument is the name of the play.
  */
-import { lookOf } from '../../src/report/frame-text.ts';
-import { terminalReporter } from '../../src/report/terminal.ts';
-import { plays, type Play } from './plays.ts';
+import { lookOf, terminalReporter } from '../../src/report/terminal.ts';
+import { type Play, plays } from './plays.ts';
 
 const START_MS = Date.parse('2026-11-21T10:00:00Z');
 

@@ -7,9 +7,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ConnectError } from '../../src/errors.ts';
+import type { Transport } from '../../src/ssh/transport.ts';
 import { dialSsh } from '../fakes/dial-ssh.ts';
-import type { Transport } from '../../src/transport/transport.ts';
-import { startSshd, type Sshd } from './sshd.ts';
+import { type Sshd, startSshd } from './sshd.ts';
 
 let sshd: Sshd;
 let without: Sshd;

@@ -16,15 +16,15 @@ import {
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { Host } from '../../src/model/inventory.ts';
 import { CommandError } from '../../src/errors.ts';
-import { linuxRemote, type LinuxRemote, type LinuxRemoteOptions } from '../../src/remote/linux.ts';
+import type { Host } from '../../src/inventory/inventory.ts';
 import { revealed, Secret } from '../../src/shell/secret.ts';
 import { sh } from '../../src/shell/sh.ts';
-import { opensshDialler } from '../../src/transport/openssh/dialler.ts';
+import { linuxRemote, type LinuxRemote, type LinuxRemoteOptions } from '../../src/ssh/linux.ts';
+import { opensshDialler } from '../../src/ssh/openssh.ts';
+import type { Transport } from '../../src/ssh/transport.ts';
 import { dialSsh } from '../fakes/dial-ssh.ts';
-import type { Transport } from '../../src/transport/transport.ts';
-import { startSshd, type Sshd } from './sshd.ts';
+import { type Sshd, startSshd } from './sshd.ts';
 
 const openssh = opensshDialler({ policy: 'strict', home: '/nonexistent' });
 afterAll(() => openssh.close());

@@ -1,10 +1,10 @@
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
-import type { LinuxHost } from '../../src/model/inventory.ts';
+import type { LinuxHost } from '../../src/inventory/inventory.ts';
 import { linuxHost } from '../fakes/inventory.ts';
 import { pathOf } from '../needs/table.ts';
 

@@ -1,16 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, expect, test } from 'vitest';
-import {
-  windowsRemote,
-  type WindowsRemote,
-  type WindowsRemoteOptions,
-} from '../../src/remote/windows/windows-remote.ts';
 import { encodedRunner, MAX_COMMAND_LINE } from '../../src/shell/powershell.ts';
 import { Secret } from '../../src/shell/secret.ts';
+import { windowsRemote, type WindowsRemote, type WindowsRemoteOptions } from '../../src/ssh/windows.ts';
 import { powershell, scriptFile } from '../../src/templates.ts';
 import { dialSsh } from '../fakes/dial-ssh.ts';
 import { filesOf, type Machine } from '../windows/host/machine.ts';
-import { startWindowsHost, type SimulatedWindowsHost, type WindowsHostOptions } from '../windows/host/server.ts';
+import { type SimulatedWindowsHost, startWindowsHost, type WindowsHostOptions } from '../windows/host/server.ts';
 
 const ends: (() => Promise<void>)[] = [];
 

@@ -2,19 +2,15 @@ import { mkdtempSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { forceUnlock, lockHosts, whoHolds } from '../../src/engine/lock.ts';
 import type { LockHolder } from '../../src/engine/lock-holder.ts';
+import { forceUnlock, lockHosts, whoHolds } from '../../src/engine/lock.ts';
 import { CommandError, ConnectError } from '../../src/errors.ts';
-import {
-  windowsRemote,
-  type WindowsRemote,
-  type WindowsRemoteOptions,
-} from '../../src/remote/windows/windows-remote.ts';
 import { Secret } from '../../src/shell/secret.ts';
+import { windowsRemote, type WindowsRemote, type WindowsRemoteOptions } from '../../src/ssh/windows.ts';
 import { powershell } from '../../src/templates.ts';
 import { dialSsh } from '../fakes/dial-ssh.ts';
 import { filesOf } from '../windows/host/machine.ts';
-import { startWindowsHost, type SimulatedWindowsHost, type WindowsHostOptions } from '../windows/host/server.ts';
+import { type SimulatedWindowsHost, startWindowsHost, type WindowsHostOptions } from '../windows/host/server.ts';
 
 const hosts: SimulatedWindowsHost[] = [];
 const remotes: WindowsRemote[] = [];

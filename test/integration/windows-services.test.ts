@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { reset } from '../../src/commands/reset.phases.ts';
 import type { Phase } from '../../src/engine/step.ts';
-import { flannel } from '../../src/components/network-plugins/flannel.ts';
-import type { Inventory } from '../../src/model/inventory.ts';
-import { reset } from '../../src/phases/reset.ts';
+import type { Inventory } from '../../src/inventory/inventory.ts';
+import { flannel } from '../../src/network/flannel.value.ts';
 import { windowsHost } from '../fakes/inventory.ts';
 import { flannelNetwork, mixedFlannel } from '../fakes/network.ts';
 import { started, up } from '../windows/fleets.ts';

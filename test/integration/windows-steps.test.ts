@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
-import { basename } from 'node:path';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { basename } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
+import { reset } from '../../src/commands/reset.phases.ts';
 import type { Phase } from '../../src/engine/step.ts';
-import type { Inventory } from '../../src/model/inventory.ts';
-import { reset } from '../../src/phases/reset.ts';
+import type { Inventory } from '../../src/inventory/inventory.ts';
+import { started, up } from '../windows/fleets.ts';
 import { releases } from '../windows/host/internet.ts';
 import { filesOf, leftovers } from '../windows/host/machine.ts';
-import { started, up } from '../windows/fleets.ts';
 import type { SimulatedFleet } from '../windows/simulated-fleet.ts';
 
 const down = (inventory: Inventory): readonly Phase[] =>

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import type { ClusterUp, NodeView } from '../../src/cluster/fleet/view.ts';
+import { upgrade } from '../../src/commands/upgrade.phases.ts';
 import type { Phase } from '../../src/engine/step.ts';
-import type { ClusterUp, NodeView } from '../../src/facts/cluster.ts';
-import type { Inventory } from '../../src/model/inventory.ts';
-import { upgrade } from '../../src/phases/upgrade.ts';
-import { atVersion } from '../../src/topology/at-version.ts';
+import type { Inventory } from '../../src/inventory/inventory.ts';
+import { atVersion } from '../../src/upgrade/at-version.value.ts';
 import { inventoryOf } from '../fakes/cluster.ts';
 import { windowsHost } from '../fakes/inventory.ts';
 import type { Sent } from '../fakes/on.ts';

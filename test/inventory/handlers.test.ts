@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { inventoryOn } from '../../src/model/inventory-on.ts';
+import { inventoryOn } from '../../src/inventory/hosts.ts';
 import { inventoryOf, problemsOf } from './load.ts';
 
 const text = (more: string, ...hosts: readonly string[]): string => `name: prod

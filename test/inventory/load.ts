@@ -1,7 +1,7 @@
 import { InventoryError, type Problem } from '../../src/errors.ts';
-import type { Inventory } from '../../src/model/inventory.ts';
-import { loadInventory, type Loaded } from '../../src/inventory/load.ts';
-import { localSources, type Sources } from '../../src/inventory/sources.ts';
+import { type Loaded, loadInventory } from '../../src/inventory/file/load.ts';
+import { localSources, type Sources } from '../../src/inventory/file/sources.ts';
+import type { Inventory } from '../../src/inventory/inventory.ts';
 
 /** A world of files in memory, below /work. Nothing else can be read, run or fetched unless a test says so. */
 export function memorySources(

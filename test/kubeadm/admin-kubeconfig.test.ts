@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { adminKubeconfig } from '../../src/kubeadm/admin-kubeconfig.ts';
-import type { ClusterView } from '../../src/facts/cluster.ts';
+import type { ClusterView } from '../../src/cluster/fleet/view.ts';
+import { adminKubeconfig } from '../../src/kubeadm/admin-kubeconfig.step.ts';
 import { clusterOf, cp1, factsOf, fleetIn, inventoryOf, joinedControlPlane, targetOf } from '../fakes/cluster.ts';
 import { recordingOn } from '../fakes/on.ts';
 
@@ -23,7 +23,7 @@ describe('a lost admin.conf', () => {
     ]);
     const { on, sent } = recordingOn();
     await changes[0]!.apply!(on);
-    expect(sent).toMatchObject([{ host: 'cp1', kind: 'job', title: 'linux/admin-kubeconfig.sh' }]);
+    expect(sent).toMatchObject([{ host: 'cp1', kind: 'job', title: 'kubeadm/admin-kubeconfig.sh' }]);
     const { files } = sent[0] as { readonly files: Readonly<Record<string, string>> };
     expect(files['config.yaml']).toContain('clusterName: "demo"');
   });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { FileState } from '../../src/facts/linux/files.ts';
-import { controlPlaneFiles } from '../../src/kubeadm/control-plane-files.ts';
+import type { FileState } from '../../src/host/files.facts.ts';
+import { controlPlaneFiles } from '../../src/kubeadm/control-plane-files.step.ts';
 import { clusterOf, cp1, fleetIn, inventoryOf, joinedHost, podOf, targetOf } from '../fakes/cluster.ts';
 import { fileWith, WRITTEN_MS } from '../fakes/files.ts';
 import { recordingOn } from '../fakes/on.ts';
@@ -41,7 +41,7 @@ test.each([
   expect(change).toMatchObject({ summary: `restart the API server of cp1 (${path} is newer)`, disrupts: true });
   const { on, sent } = recordingOn();
   await change!.apply!(on);
-  expect(sent).toMatchObject([{ host: 'cp1', title: 'linux/restart-component.sh' }]);
+  expect(sent).toMatchObject([{ host: 'cp1', title: 'kubeadm/restart-component.sh' }]);
 });
 
 test('a file that is about to be written makes the restart part of the plan', () =>

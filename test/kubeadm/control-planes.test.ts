@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { withUploadedCertificates } from '../../src/configuration/certificate-key.ts';
+import { withUploadedCertificates } from '../../src/certificates/shared-files.ts';
+import type { ClusterView } from '../../src/cluster/fleet/view.ts';
 import { Refused } from '../../src/errors.ts';
-import type { ClusterView, MemberView } from '../../src/facts/cluster.ts';
-import { kubeadmInit } from '../../src/kubeadm/init.ts';
-import { controlPlanesWell, controlPlaneServes, joinControlPlane } from '../../src/kubeadm/join-control-plane.ts';
-import { noMarker } from '../../src/kubeadm/marker.ts';
-import { undoMayBegin, undoHalfFinished } from '../../src/kubeadm/undo-half-finished.ts';
+import type { MemberView } from '../../src/etcd/view.facts.ts';
+import { kubeadmInit } from '../../src/kubeadm/init.step.ts';
+import { controlPlaneServes, controlPlanesWell, joinControlPlane } from '../../src/kubeadm/join.step.ts';
+import { noMarker } from '../../src/kubeadm/register-node.step.ts';
+import { undoHalfFinished, undoMayBegin } from '../../src/kubeadm/undo.step.ts';
 import {
   clusterOf,
   cp1,
@@ -268,5 +269,5 @@ test('a certificate key of digits alone stays a string, is in no command, and wh
   if (upload?.kind !== 'job') throw new Error();
   expect(upload.files['config.yaml']).toContain(`certificateKey: "${digits}"`);
   expect(upload.script).not.toContain(digits);
-  expect(removal).toMatchObject({ host: 'cp1', kind: 'run', title: 'linux/delete-uploaded-certs.sh' });
+  expect(removal).toMatchObject({ host: 'cp1', kind: 'run', title: 'certificates/delete-uploaded-certs.sh' });
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Phase } from '../../src/engine/step.ts';
-import { corednsSpread, spreadAfterDrains } from '../../src/kubeadm/coredns-spread.ts';
+import { corednsSpread, spreadAfterDrains } from '../../src/kubeadm/coredns.step.ts';
 import { linuxPhase } from '../engine/world.ts';
 import {
   clusterOf,

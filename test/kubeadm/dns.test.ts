@@ -1,15 +1,14 @@
-import { parse } from 'yaml';
 import { describe, expect, test } from 'vitest';
-import { corefileWith, ownBlocks } from '../../src/configuration/corefile.ts';
-import { COREDNS } from '../../src/configuration/dns.ts';
-import { hostPatches } from '../../src/configuration/kubelet-config.ts';
-import { settingsOf } from '../../src/configuration/settings.ts';
+import { parse } from 'yaml';
+import { type ClusterUp, objectKey } from '../../src/cluster/fleet/view.ts';
 import { Refused } from '../../src/errors.ts';
-import { objectKey, type ClusterUp } from '../../src/facts/cluster.ts';
-import { dnsBlocks } from '../../src/kubeadm/dns-blocks.ts';
-import { kubeadmSettings } from '../../src/kubeadm/settings.ts';
-import type { Dns } from '../../src/model/dns.ts';
-import type { Inventory } from '../../src/model/inventory.ts';
+import type { Dns } from '../../src/inventory/control-plane.ts';
+import type { Inventory } from '../../src/inventory/inventory.ts';
+import { COREDNS } from '../../src/kubeadm/coredns.ts';
+import { corefileWith, dnsBlocks, ownBlocks } from '../../src/kubeadm/dns-blocks.step.ts';
+import { hostPatches } from '../../src/kubeadm/kubelet-config.ts';
+import { kubeadmSettings } from '../../src/kubeadm/settings.step.ts';
+import { settingsOf } from '../../src/kubeadm/settings.ts';
 import { clusterOf, cp1, fleetIn, inventoryOf, joinedHost, w1 } from '../fakes/cluster.ts';
 import { recordingOn } from '../fakes/on.ts';
 

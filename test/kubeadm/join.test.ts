@@ -1,12 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { Refused } from '../../src/errors.ts';
-import { earlierMachineGone } from '../../src/kubeadm/earlier-machine.ts';
-import { jobEnded } from '../../src/node/running-work.ts';
-import { joinWorker } from '../../src/kubeadm/join-worker.ts';
-import { kubeadmInit } from '../../src/kubeadm/init.ts';
-import { noLeftoverTokens } from '../../src/kubeadm/leftover-tokens.ts';
-import { noMarker } from '../../src/kubeadm/marker.ts';
-import { undoHalfFinished } from '../../src/kubeadm/undo-half-finished.ts';
+import { jobEnded } from '../../src/host/idle.step.ts';
+import { kubeadmInit } from '../../src/kubeadm/init.step.ts';
+import { joinWorker } from '../../src/kubeadm/join.step.ts';
+import { earlierMachineGone, noMarker } from '../../src/kubeadm/register-node.step.ts';
+import { noLeftoverTokens } from '../../src/kubeadm/tokens.step.ts';
+import { undoHalfFinished } from '../../src/kubeadm/undo.step.ts';
 import {
   clusterOf,
   cp1,
@@ -40,7 +39,7 @@ describe('founding', () => {
     expect(change!.summary).toBe('found the cluster demo, Kubernetes 1.36.3, at k8s.example:6443 (found none)');
     const { on, sent } = recordingOn();
     await change!.apply!(on);
-    expect(sent).toMatchObject([{ host: 'cp1', kind: 'job', name: 'kubeadm-init', title: 'linux/kubeadm.sh' }]);
+    expect(sent).toMatchObject([{ host: 'cp1', kind: 'job', name: 'kubeadm-init', title: 'kubeadm/kubeadm.sh' }]);
     const job = sent[0] as Extract<Sent, { readonly kind: 'job' }>;
     expect(Object.keys(job.files)).toEqual(['config.yaml']);
     expect(job.files['config.yaml']).toContain('kind: "ClusterConfiguration"');
@@ -138,7 +137,7 @@ describe('what an interrupted run left', () => {
     expect(change!.summary).toBe('undo a half-finished join of demo (found 2 leftovers)');
     const { on, sent } = recordingOn();
     await change!.apply!(on);
-    expect(sent).toMatchObject([{ host: 'w1', kind: 'job', name: 'kubeadm-reset', title: 'linux/kubeadm-reset.sh' }]);
+    expect(sent).toMatchObject([{ host: 'w1', kind: 'job', name: 'kubeadm-reset', title: 'kubeadm/kubeadm-reset.sh' }]);
   });
 
   test('a marker on a member is removed, and nothing is undone', () => {

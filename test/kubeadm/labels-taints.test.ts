@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { NodeView } from '../../src/facts/cluster.ts';
-import type { LinuxHost } from '../../src/model/inventory.ts';
-import { labelsAndTaints } from '../../src/kubeadm/labels-taints.ts';
+import type { NodeView } from '../../src/cluster/fleet/view.ts';
+import type { LinuxHost } from '../../src/inventory/inventory.ts';
+import { labelsAndTaints } from '../../src/kubeadm/labels-taints.step.ts';
 import {
   clusterOf,
   cp1,
@@ -149,7 +149,7 @@ test('the note is written by the acting control plane with all that changes', as
   const [change] = changes({ ...w1, labels: { disk: 'ssd' }, taints: [gpu] }, nodeOf({ name: 'w1' }));
   const { on, sent } = recordingOn();
   await change!.apply!(on);
-  expect(sent).toMatchObject([{ host: 'cp1', title: 'linux/label-node.sh' }]);
+  expect(sent).toMatchObject([{ host: 'cp1', title: 'kubeadm/label-node.sh' }]);
   const { script } = sent[0] as { readonly script: string };
   expect(script).toContain('LABELS=disk=ssd\nTAINTS=dedicated=gpu:NoSchedule\n');
   expect(script).toContain(`kbuild.dev/applied={"labels":["disk"],"taints":["dedicated:NoSchedule"]}`);

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { runsKubeadm } from '../../src/configuration/runs-kubeadm.ts';
+import { runsKubeadm } from '../../src/kubeadm/upgrade-job.ts';
 import { script } from '../../src/templates.ts';
 
 /** Runs the job of kubeadm with programs that end as they are told; returns its status and what the marker says. */
@@ -34,7 +34,7 @@ function job(
     );
     chmodSync(path, 0o755);
   }
-  const kubeadm = script('linux/kubeadm.sh', {
+  const kubeadm = script('kubeadm/kubeadm.sh', {
     ACTION: action,
     CLUSTER: 'prod',
     MARKER: marker,

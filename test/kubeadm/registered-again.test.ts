@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
-import { changeRefusals } from '../../src/cluster/change-refusals.ts';
-import type { LinuxFacts } from '../../src/facts/linux.ts';
-import { registeredAgain } from '../../src/kubeadm/registered-again.ts';
+import type { LinuxFacts } from '../../src/cluster/fleet/linux.ts';
+import { changeRefusals } from '../../src/cluster/host.refusal.ts';
+import { registeredAgain } from '../../src/kubeadm/register-node.step.ts';
+import { certificateOf } from '../fakes/certificate.ts';
 import {
   clusterOf,
   cp1,
@@ -15,7 +16,6 @@ import {
   targetOf,
   w1,
 } from '../fakes/cluster.ts';
-import { certificateOf } from '../fakes/certificate.ts';
 import { recordingOn } from '../fakes/on.ts';
 
 const inventory = inventoryOf();
@@ -43,7 +43,7 @@ test('a joined host whose node was deleted gets its kubelet restarted, without t
   ]);
   const { on, sent } = recordingOn();
   await changes[0]!.apply!(on);
-  expect(sent).toMatchObject([{ host: 'w1', kind: 'job', title: 'linux/register-node.sh' }]);
+  expect(sent).toMatchObject([{ host: 'w1', kind: 'job', title: 'kubeadm/register-node.sh' }]);
   const { script } = sent[0] as { readonly script: string };
   expect(script).toContain('INTERFACES=cni0');
   expect(script).toContain('FILES=/run/flannel/subnet.env');

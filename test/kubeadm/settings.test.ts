@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { hostPatches } from '../../src/configuration/kubelet-config.ts';
-import { settingsOf } from '../../src/configuration/settings.ts';
+import type { LinuxFacts } from '../../src/cluster/fleet/linux.ts';
 import { Refused } from '../../src/errors.ts';
-import type { LinuxFacts } from '../../src/facts/linux.ts';
-import type { Inventory } from '../../src/model/inventory.ts';
+import type { Inventory } from '../../src/inventory/inventory.ts';
+import { hostPatches } from '../../src/kubeadm/kubelet-config.ts';
+import { kubeletSettings } from '../../src/kubeadm/kubelet.step.ts';
+import { kubeadmPatches } from '../../src/kubeadm/patches.step.ts';
+import { kubeadmSettings } from '../../src/kubeadm/settings.step.ts';
+import { settingsOf } from '../../src/kubeadm/settings.ts';
 import type { JsonObject } from '../../src/shell/decode.ts';
-import { kubeletSettings } from '../../src/kubeadm/kubelet-settings.ts';
-import { kubeadmPatches } from '../../src/kubeadm/patches.ts';
-import { kubeadmSettings } from '../../src/kubeadm/settings.ts';
 import {
   clusterOf,
   cp1,
@@ -67,7 +67,7 @@ describe('kubeadm settings of a live cluster', () => {
     const { on, sent } = recordingOn();
     await change!.apply!(on);
     expect(sent).toMatchObject([
-      { host: 'cp1', kind: 'run', title: 'linux/apply-objects.sh' },
+      { host: 'cp1', kind: 'run', title: 'engine/apply-objects.sh' },
       { host: 'cp1', kind: 'job', name: 'kubeadm-settings' },
     ]);
     expect((sent[1] as { readonly script: string }).script).toContain('PARTS=cluster\n');
@@ -166,7 +166,7 @@ status []`;
         apiServers: new Map(hosts.map(({ name }) => [name, name === 'cp2' ? 'no answer' : 'ok'])),
       });
       const fleet = fleetIn(cluster, ...hosts.map((host) => [host, joinedControlPlane()] as const));
-      const { on, sent } = recordingOn({ run: ({ title }) => (title === 'linux/restart-gate.sh' ? '' : etcd) });
+      const { on, sent } = recordingOn({ run: ({ title }) => (title === 'cluster/restart-gate.sh' ? '' : etcd) });
       const [change] = kubeadmSettings.diff({ inventory: edited, host: cp1, facts: cluster, fleet });
       const refused = await change!.apply!(on).then(
         () => '',
@@ -330,9 +330,9 @@ status []`;
       expect(sent.flatMap((one) => (one.kind === 'job' ? [one.host] : []))).toEqual(order);
       // The gate comes before each of them, and asks through another one.
       const asked = sent.flatMap((one) => (one.kind === 'run' ? [`${one.title} ${one.host}`] : []));
-      const [first, ...rest] = order.map((host) => `linux/restart-gate.sh ${host === 'cp1' ? 'cp2' : 'cp1'}`);
+      const [first, ...rest] = order.map((host) => `cluster/restart-gate.sh ${host === 'cp1' ? 'cp2' : 'cp1'}`);
       // What begins is noted once, when the first gate is passed.
-      expect(asked).toEqual([first, 'linux/apply-objects.sh cp1', ...rest]);
+      expect(asked).toEqual([first, 'engine/apply-objects.sh cp1', ...rest]);
     });
   });
 
@@ -348,7 +348,7 @@ status []`;
       const { on, sent } = recordingOn({ run: () => HEALTHY });
       await change!.apply!(on);
       const asked = sent as readonly { readonly title: string; readonly kind: string; readonly script: string }[];
-      const first = asked.findIndex(({ title }) => title === 'linux/apply-objects.sh');
+      const first = asked.findIndex(({ title }) => title === 'engine/apply-objects.sh');
       expect(asked.slice(0, first).filter(({ kind }) => kind !== 'run')).toEqual([]);
       const { data } = JSON.parse(parameters(asked[first]!.script)['FIRST']!.join('\n')) as {
         readonly data: Readonly<Record<'settings' | 'unfinished', string>>;

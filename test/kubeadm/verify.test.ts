@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { ClusterUp, ClusterView } from '../../src/facts/cluster.ts';
-import { cgroupProved, nodeReady, settled } from '../../src/kubeadm/verify.ts';
-import { networkReady } from '../../src/network/network-ready.ts';
+import type { ClusterUp, ClusterView } from '../../src/cluster/fleet/view.ts';
+import { cgroupProved, nodeReady, settled } from '../../src/kubeadm/ready.step.ts';
+import { networkReady } from '../../src/network/ready.step.ts';
 import {
   clusterOf,
   cp1,

@@ -2,8 +2,8 @@
  * What stands in for Calico and its operator, whose images the lab does not have: kinds that take anything, and flannel's pods
  * under Calico's names. What kbuild does with Calico is real then; what Calico would do with it is not.
  */
-import { flannelObjects } from '../../src/network/flannel.ts';
-import { hostProcessDaemon } from '../../src/windows/network/host-pods.ts';
+import { flannelObjects } from '../../src/network/flannel.step.ts';
+import { hostProcessDaemon } from '../../src/windows/network/host-pods.step.ts';
 import { inventoryOf } from '../fakes/cluster.ts';
 import { flannelNetwork, withNetwork } from '../fakes/network.ts';
 

@@ -1,7 +1,7 @@
 /** What the time of an upgrade went to, from the run's log. */
 import { readFileSync } from 'node:fs';
 import type { TimedEvent } from '../../src/engine/event.ts';
-import { SETTLED_MS } from '../../src/kubeadm/verify.ts';
+import { SETTLED_MS } from '../../src/kubeadm/ready.step.ts';
 
 /** One line of a run's log: an event, or a command that ended at `time`. */
 type Line =

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { toYaml } from '../../src/configuration/secret-yaml.ts';
-import type { Inventory, UserManifest } from '../../src/model/inventory.ts';
-import { listeningPorts } from '../../src/topology/ports.ts';
-import { calicoObjects } from '../../src/network/calico.ts';
-import { networkManifests } from '../../src/network/index.ts';
-import { up } from '../../src/phases/up.ts';
-import { observedObjects } from '../../src/phases/wanted-objects.ts';
+import { observedObjects } from '../../src/commands/objects.phases.ts';
+import { up } from '../../src/commands/up.phases.ts';
+import { listeningPorts } from '../../src/host/openings.value.ts';
+import type { Inventory, UserManifest } from '../../src/inventory/inventory.ts';
+import { calicoObjects } from '../../src/network/calico.step.ts';
+import { networkManifests } from '../../src/network/plugins.step.ts';
+import { toYaml } from '../../src/shell/yaml.ts';
 import { inventoryOf, w1 } from '../fakes/cluster.ts';
 import { windowsHost } from '../fakes/inventory.ts';
 import { calicoNetwork, withNetwork } from '../fakes/network.ts';

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { flannelNetConf } from '../../src/components/network-plugins/flannel.ts';
-import { toYaml } from '../../src/configuration/secret-yaml.ts';
-import { flannelObjects } from '../../src/network/flannel.ts';
-import { networkManifests, networkSteps } from '../../src/network/index.ts';
-import { listeningPorts } from '../../src/topology/ports.ts';
+import { listeningPorts } from '../../src/host/openings.value.ts';
+import { flannelObjects } from '../../src/network/flannel.step.ts';
+import { flannelNetConf } from '../../src/network/flannel.value.ts';
+import { networkManifests, networkSteps } from '../../src/network/plugins.step.ts';
+import { toYaml } from '../../src/shell/yaml.ts';
 import { inventoryOf, w1 } from '../fakes/cluster.ts';
 import { flannelNetwork, mixedFlannel, noNetwork, withNetwork } from '../fakes/network.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { objectKey, type ClusterView } from '../../src/facts/cluster.ts';
-import type { Inventory } from '../../src/model/inventory.ts';
-import { serviceSubnets } from '../../src/network/service-subnets.ts';
-import { unwantedObjects, wantedObjects } from '../../src/phases/wanted-objects.ts';
-import { stamped } from '../../src/resources/manifest.ts';
+import { type ClusterView, objectKey } from '../../src/cluster/fleet/view.ts';
+import { unwantedObjects, wantedObjects } from '../../src/commands/objects.phases.ts';
+import { stamped } from '../../src/engine/objects.ts';
+import type { Inventory } from '../../src/inventory/inventory.ts';
+import { serviceSubnets } from '../../src/network/service-subnets.step.ts';
 import { clusterOf, cp1, fleetIn, inventoryOf, joinedHost } from '../fakes/cluster.ts';
 import { noNetwork } from '../fakes/network.ts';
 import { recordingOn } from '../fakes/on.ts';

@@ -1,15 +1,20 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { checks } from '../../src/checks/index.ts';
-import { runExplain } from '../../src/cli/explain.ts';
+import { checks } from '../../src/commands/every.checks.ts';
+import { runExplain } from '../../src/commands/explain.ts';
 import * as errors from '../../src/errors.ts';
 import { EXIT, EXIT_CODES, SERIOUSNESS } from '../../src/exit-codes.ts';
 import { CHECK_NAMES } from '../../src/inventory/check-names.ts';
-import { inventorySettings, withInner } from '../../src/inventory/settings.ts';
-import { explanationText, type Explanation } from '../../src/report/explain/explanation.ts';
-import { checkExplained, exitExplained, settingExplained } from '../../src/report/explain/topics.ts';
-import { quietContext } from '../cli/quiet-context.ts';
+import { inventorySettings, withInner } from '../../src/inventory/file/settings.ts';
+import {
+  checkExplained,
+  exitExplained,
+  type Explanation,
+  explanationText,
+  settingExplained,
+} from '../../src/report/explain.ts';
+import { quietContext } from '../commands/quiet-context.ts';
 import { load } from '../inventory/load.ts';
 import { faultsIn, faultsOf } from '../tools/documents.ts';
 

@@ -4,9 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { CommandError, ConnectError } from '../../src/errors.ts';
-import { failuresText, severalText, unreachableText } from '../../src/report/failure.ts';
-import { diagnosis, signatures } from '../../src/report/signatures.ts';
-import { tarGz } from '../../src/report/tar.ts';
+import { diagnosis, failuresText, severalText, signatures, unreachableText } from '../../src/report/failure.ts';
+import { tarGz } from '../../src/session/support-bundle.ts';
 
 // What programs really print (shortened), and the cause that it must be taken for.
 const SAID: readonly (readonly [name: string, said: string])[] = [

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { CheckedFinding } from '../../src/checks/check.ts';
+import type { CheckedFinding } from '../../src/engine/check.ts';
 import { findingsText } from '../../src/report/findings.ts';
-import { hostList } from '../../src/report/host-list.ts';
+import { hostList } from '../../src/report/text.ts';
 
 type Given = Partial<CheckedFinding> & Pick<CheckedFinding, 'check' | 'message'>;
 const finding = (given: Given): CheckedFinding => ({

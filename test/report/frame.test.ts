@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-
 import type { Event } from '../../src/engine/event.ts';
-import { lineText, lookOf } from '../../src/report/frame-text.ts';
 import { lastFrame, liveFrame } from '../../src/report/frame.ts';
 import { runProgress } from '../../src/report/run-progress.ts';
-import { textWidth } from '../../src/report/text-width.ts';
+import { lineText, lookOf } from '../../src/report/terminal.ts';
+import { textWidth } from '../../src/report/text.ts';
 import { plays } from '../integration/plays.ts';
 
 const PLAIN = lookOf({}, 'never');

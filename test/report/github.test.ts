@@ -1,7 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { codeQuality } from '../../src/report/code-quality.ts';
-import { placedProblems, placeOf, type PlacedFinding } from '../../src/report/findings-at.ts';
-import { annotations, withoutCommands } from '../../src/report/github.ts';
+import {
+  annotations,
+  codeQuality,
+  type PlacedFinding,
+  placedProblems,
+  placeOf,
+  withoutCommands,
+} from '../../src/report/pipelines.ts';
 
 const finding = (over: Partial<PlacedFinding> = {}): PlacedFinding => ({
   severity: 'error',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { junit } from '../../src/report/junit.ts';
+import { junit } from '../../src/report/findings.ts';
 
 test('every check of every host is a case; errors and unknowns fail, the rest is said', () => {
   const xml = junit(

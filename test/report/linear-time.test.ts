@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { annotations, withoutCommands } from '../../src/report/github.ts';
+import { textDiff } from '../../src/engine/text-diff.ts';
+import { readKeyFile } from '../../src/host/packages/openpgp.value.ts';
+import { selects } from '../../src/inventory/hosts.ts';
+import { diagnosis } from '../../src/report/failure.ts';
 import { masker } from '../../src/report/mask.ts';
-import { diagnosis } from '../../src/report/signatures.ts';
-import { textDiff } from '../../src/resources/text-diff.ts';
-import { readKeyFile } from '../../src/shell/openpgp.ts';
+import { annotations, withoutCommands } from '../../src/report/pipelines.ts';
 import { Secret } from '../../src/shell/secret.ts';
 import { matchesGlob } from '../../src/shell/text.ts';
-import { selects } from '../../src/topology/select.ts';
-import { wildcard } from '../../src/transport/known-hosts.ts';
+import { wildcard } from '../../src/ssh/known-hosts.ts';
 import { cpuMs, hasLinearTime } from '../linear-time.ts';
 
 /** Like `hasLinearTime`. */

@@ -1,10 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { CheckedFinding } from '../../src/checks/check.ts';
+import type { CheckedFinding } from '../../src/engine/check.ts';
 import type { PlannedChange } from '../../src/engine/plan.ts';
 import type { Phase } from '../../src/engine/step.ts';
-import { markdownText } from '../../src/report/markdown.ts';
-import { checkMarkdown, COMMENT_LIMIT, planMarkdown } from '../../src/report/plan-markdown.ts';
+import { checkMarkdown, COMMENT_LIMIT, markdownText, planMarkdown } from '../../src/report/markdown.ts';
 
 const phase = (name: string, title: string): Phase => ({ kind: 'cluster', name, title, hosts: [], steps: [] });
 const change = (host: string, summary: string): PlannedChange => ({

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ClusterView } from '../../src/facts/cluster.ts';
+import type { ClusterView } from '../../src/cluster/fleet/view.ts';
 import { mermaid } from '../../src/report/mermaid.ts';
 import { statusOf } from '../../src/report/status-view.ts';
 import {

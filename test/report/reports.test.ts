@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Event, TimedEvent } from '../../src/engine/event.ts';
+import { logFile } from '../../src/report/files.ts';
 import { jsonDocument, jsonReporter } from '../../src/report/json.ts';
 import { commandLine, lineReporter } from '../../src/report/lines.ts';
-import { logFile } from '../../src/report/log-file.ts';
-import { statusText } from '../../src/report/status.ts';
 import { clusterStatus } from '../../src/report/status-view.ts';
+import { statusText } from '../../src/report/status.ts';
 import { clusterOf } from '../fakes/cluster.ts';
 import { faultsOf } from '../tools/documents.ts';
 

@@ -1,7 +1,7 @@
 import xterm from '@xterm/headless';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { screen } from '../../src/report/screen.ts';
+import { screen } from '../../src/report/terminal.ts';
 
 const SIZE = { columns: 20, rows: 8 };
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { standing } from '../../src/report/standing.ts';
+import { standing } from '../../src/report/lines.ts';
 
 const place = { phase: 'packages', step: 'install' };
 

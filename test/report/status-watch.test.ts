@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { Status } from '../../src/report/status.ts';
-import { changeText, statusWatch } from '../../src/report/status-watch.ts';
+import type { ClusterView } from '../../src/cluster/fleet/view.ts';
 import { statusOf } from '../../src/report/status-view.ts';
-import type { ClusterView } from '../../src/facts/cluster.ts';
+import { changeText, statusWatch } from '../../src/report/status-watch.ts';
+import type { Status } from '../../src/report/status.ts';
 import { clusterOf, cp1, fleetIn, inventoryOf, joinedControlPlane, memberOf, nodeOf } from '../fakes/cluster.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00Z');

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import type { Fleet } from '../../src/cluster/fleet/fleet.ts';
+import type { ClusterView } from '../../src/cluster/fleet/view.ts';
 import { FactError } from '../../src/errors.ts';
-import type { ClusterView, MemberView } from '../../src/facts/cluster.ts';
-import type { Fleet } from '../../src/facts/fleet.ts';
-import { statusText } from '../../src/report/status.ts';
+import type { MemberView } from '../../src/etcd/view.facts.ts';
 import { statusOf } from '../../src/report/status-view.ts';
+import { statusText } from '../../src/report/status.ts';
 import { certificateOf } from '../fakes/certificate.ts';
 import {
   clusterOf,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { cutToWidth, textWidth } from '../../src/report/text-width.ts';
+import { cutToWidth, textWidth } from '../../src/report/text.ts';
 
 test.each([
   ['w1: install kubelet', 19],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { Budget, DeprecatedApi, EvictedPod, FailingWebhook } from '../../src/facts/upgrade-parts.ts';
-import type { UpgradeView } from '../../src/facts/upgrade-view.ts';
-import { upgradeViewJson, upgradeViewText } from '../../src/report/upgrade-view.ts';
+import { upgradeViewJson, upgradeViewText } from '../../src/report/upgrade.ts';
+import type { Budget, DeprecatedApi, EvictedPod, FailingWebhook } from '../../src/upgrade/view-parts.facts.ts';
+import type { UpgradeView } from '../../src/upgrade/view.ts';
 import { faultsIn } from '../tools/documents.ts';
 
 /** A cluster in which nothing stops an upgrade, and what a test says differs. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { jsonText, visible } from '../../src/report/visible.ts';
+import { jsonText, visible } from '../../src/report/text.ts';
 
 test('what steers a terminal is shown, line feeds and tabs stay', () => {
   expect(visible('\u001b]0;title\u0007\u001b[2J\tA\nB')).toBe('\\x1b]0;title\\x07\\x1b[2J\tA\nB');

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { byteText, timeText } from '../../src/report/amounts.ts';
-import { shortWait } from '../../src/report/waiting.ts';
+import { shortWait } from '../../src/report/run-progress.ts';
+import { byteText, timeText } from '../../src/report/text.ts';
 
 test.each([
   [

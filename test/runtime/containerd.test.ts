@@ -1,12 +1,12 @@
 import { parse } from 'smol-toml';
 import { describe, expect, test } from 'vitest';
 import type { Target } from '../../src/engine/step.ts';
-import { containerd as value } from '../../src/components/runtimes/containerd.ts';
-import { containerd } from '../../src/runtime/containerd.ts';
-import { containerdConfig, sandboxImage } from '../../src/components/runtimes/containerd-config.ts';
+import { containerdConfig, sandboxImage } from '../../src/runtime/containerd-config.value.ts';
+import { containerd } from '../../src/runtime/containerd.step.ts';
+import { containerd as value } from '../../src/runtime/containerd.value.ts';
 import { Secret } from '../../src/shell/secret.ts';
 import { converged } from '../fakes/converged.ts';
-import { fileWith, filesWith } from '../fakes/files.ts';
+import { filesWith, fileWith } from '../fakes/files.ts';
 import { inventory } from '../fakes/inventory.ts';
 import { recordingOn } from '../fakes/on.ts';
 import { target } from '../fakes/target.ts';
@@ -39,7 +39,7 @@ test('an unmanaged configuration is kept beside that of kbuild', async () => {
   const seen = target({ files: filesWith({ [value.paths.config]: 'disabled_plugins = ["cri"]\n' }) });
   await step('containerd-config-first').diff(seen)[0]!.apply!(on);
   expect(sent.slice(-2).map((one) => ('title' in one ? one.title : one.kind))).toEqual([
-    'linux/back-up-file.sh',
+    'host/back-up-file.sh',
     'write',
   ]);
 });

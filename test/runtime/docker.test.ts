@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { settingsText, withKbuild } from '../../src/components/runtimes/shared-settings.ts';
-import { docker as runtime } from '../../src/components/runtimes/docker.ts';
+import { clean } from '../../src/commands/reset.phases.ts';
 import type { Change, Step, Target } from '../../src/engine/step.ts';
-import { noOwnFiles, noPrograms, packagesReleased } from '../../src/kubeadm/reset/clean-host.ts';
-import { clean } from '../../src/phases/reset.ts';
-import { noSharedSettings } from '../../src/resources/shared-settings.ts';
-import { runtimeSteps } from '../../src/runtime/index.ts';
+import { noOwnFiles, noPrograms, packagesReleased } from '../../src/kubeadm/clean-host.step.ts';
+import { docker as runtime } from '../../src/runtime/docker.value.ts';
+import { runtimeSteps } from '../../src/runtime/runtimes.step.ts';
+import { noSharedSettings } from '../../src/runtime/settings-file.step.ts';
+import { settingsText, withKbuild } from '../../src/runtime/settings-file.value.ts';
 import { inventory as inventoryOf } from '../fakes/inventory.ts';
 import { recordingOn } from '../fakes/on.ts';
 import { target } from '../fakes/target.ts';

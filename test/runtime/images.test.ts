@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { fullName } from '../../src/components/registries.ts';
-import { images, roleImages } from '../../src/runtime/images.ts';
+import { images, roleImages } from '../../src/runtime/images.step.ts';
+import { fullName } from '../../src/runtime/registries.value.ts';
 import { converged } from '../fakes/converged.ts';
 import { inventory } from '../fakes/inventory.ts';
+import { noNetwork } from '../fakes/network.ts';
 import { recordingOn } from '../fakes/on.ts';
 import { target } from '../fakes/target.ts';
-import { noNetwork } from '../fakes/network.ts';
 
 test.each([
   ['nginx', 'docker.io/library/nginx:latest'],

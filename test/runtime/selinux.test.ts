@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'smol-toml';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { containerd as value } from '../../src/components/runtimes/containerd.ts';
-import { crio } from '../../src/components/runtimes/crio.ts';
-import { docker } from '../../src/components/runtimes/docker.ts';
-import { settingsOf } from '../../src/configuration/settings.ts';
-import { kubeVipPod } from '../../src/lb/kube-vip.ts';
-import { networkManifests } from '../../src/network/index.ts';
-import { containerd } from '../../src/runtime/containerd.ts';
-import { runtimeSteps } from '../../src/runtime/index.ts';
+import { kubeVipPod } from '../../src/balancer/kube-vip.step.ts';
+import { settingsOf } from '../../src/kubeadm/settings.ts';
+import { networkManifests } from '../../src/network/plugins.step.ts';
+import { containerd } from '../../src/runtime/containerd.step.ts';
+import { containerd as value } from '../../src/runtime/containerd.value.ts';
+import { crio } from '../../src/runtime/crio.value.ts';
+import { docker } from '../../src/runtime/docker.value.ts';
+import { runtimeSteps } from '../../src/runtime/runtimes.step.ts';
 import { inventory } from '../fakes/inventory.ts';
 import { target } from '../fakes/target.ts';
 import { inventoryOf } from '../inventory/load.ts';
@@ -94,7 +94,7 @@ hosts:
 });
 
 describe('denials of SELinux in reports', () => {
-  const file = fileURLToPath(new URL('../../templates/linux/avc-denials.sh', import.meta.url));
+  const file = fileURLToPath(new URL('../../templates/session/avc-denials.sh', import.meta.url));
   const now = Math.floor(Date.now() / 1000);
   const denial = (at: number, what: string): string =>
     `type=AVC msg=audit(${String(at)}.123:45): avc:  denied  { read } for  pid=1 comm="${what}"`;

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { PackageState } from '../../src/components/distributions/package-manager.ts';
 import type { Target } from '../../src/engine/step.ts';
-import { packagesReleased } from '../../src/kubeadm/reset/clean-host.ts';
-import { atRuntimeOfHost, runtimeChange } from '../../src/runtime/version.ts';
-import { runtimeSteps } from '../../src/runtime/index.ts';
+import type { PackageState } from '../../src/host/packages/package-manager.value.ts';
+import { packagesReleased } from '../../src/kubeadm/clean-host.step.ts';
+import { runtimeSteps } from '../../src/runtime/runtimes.step.ts';
+import { atRuntimeOfHost, runtimeChange } from '../../src/runtime/version.step.ts';
 import type { FactOverrides } from '../fakes/facts.ts';
 import { inventory } from '../fakes/inventory.ts';
 import { recordingOn } from '../fakes/on.ts';

@@ -63,7 +63,8 @@ const run = ({ script: text }: { readonly script: string }, input = '') =>
     child.stdin!.end(input);
   });
 const PROXIES = { PROXY: '', HTTPS_PROXY: '', NO_PROXY: '' };
-const fetch = (URL: string) => run(using('linux/download-with-curl.sh', script('linux/fetch.sh', { URL, ...PROXIES })));
+const fetch = (URL: string) =>
+  run(using('host/packages/download-with-curl.sh', script('host/packages/fetch.sh', { URL, ...PROXIES })));
 
 test('a download over TLS is not redirected to a site without', async () => {
   const { failed, stderr } = await fetch(`${secure}/program`);
@@ -83,9 +84,9 @@ test('a download without TLS, whose bytes are verified otherwise, works', async 
 
 test('a survey with a login over TLS is not redirected to a site without', async () => {
   const parameters = { WANTED: `image 0 ${secure}/v2/a/manifests/1`, ACCESS_IN: join(folder, 'run'), ARCHITECTURE: '' };
-  const survey = script('linux/survey-downloads.sh', { ...parameters, ...PROXIES });
+  const survey = script('host/packages/survey-downloads.sh', { ...parameters, ...PROXIES });
   const login = Buffer.from('Authorization: Basic c2VjcmV0').toString('base64');
-  const { stdout } = await run(using('linux/download-with-curl.sh', survey), `0.header ${login}\n`);
+  const { stdout } = await run(using('host/packages/download-with-curl.sh', survey), `0.header ${login}\n`);
   expect(stdout).toMatch(/^image https:\S+ failed curl: \(1\) Protocol/);
   expect(inPlain).toEqual([]);
 });

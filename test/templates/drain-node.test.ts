@@ -5,7 +5,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { withWorkloads } from '../../src/resources/drain.ts';
+import { withWorkloads } from '../../src/engine/drain.ts';
 import { script, using } from '../../src/templates.ts';
 import { shClock } from '../fakes/sh-clock.ts';
 
@@ -51,7 +51,7 @@ esac
 `,
   );
   chmodSync(kubectl, 0o755);
-  const drain = script('linux/drain-node.sh', {
+  const drain = script('engine/drain-node.sh', {
     KUBECTL: kubectl,
     NODE: 'w1',
     SECONDS_TO_DRAIN: seconds,
@@ -63,7 +63,7 @@ esac
     WORKLOADS: workloads,
     STALE: stale,
   });
-  const command = withWorkloads(using('linux/cordon.sh', drain));
+  const command = withWorkloads(using('engine/cordon.sh', drain));
   const ran = spawnSync('sh', ['-eu', '-c', shClock(folder).inScript(command.script)], {
     cwd: folder,
     encoding: 'utf8',

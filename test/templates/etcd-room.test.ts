@@ -14,7 +14,7 @@ function ran(command: { readonly script: string }, etcdctl: string) {
 }
 
 describe('etcd-compact.sh', () => {
-  const compact = script('linux/etcd-compact.sh');
+  const compact = script('etcd/etcd-compact.sh');
   const status = `[{"Endpoint":"x","Status":{"header":{"member_id":3,"revision":657,"raft_term":2},"dbSize":1}}]`;
   const etcdctl = (compaction: string): string =>
     `case "$*" in *'endpoint status') echo '${status}' ;; *) ${compaction} ;; esac`;
@@ -43,7 +43,7 @@ describe('etcd-compact.sh', () => {
 });
 
 describe('etcd-defragment.sh', () => {
-  const defragment = (bytes: number) => script('linux/etcd-defragment.sh', { FOLDER: '/var/lib/etcd', BYTES: bytes });
+  const defragment = (bytes: number) => script('etcd/etcd-defragment.sh', { FOLDER: '/var/lib/etcd', BYTES: bytes });
 
   test('defragments while the disk has room for the copy', () => {
     expect(ran(defragment(40_960 * 1024), 'echo "did $*"')).toMatchObject({
@@ -63,7 +63,7 @@ describe('etcd-defragment.sh', () => {
 });
 
 test('etcd-disarm.sh fails when etcd still takes no writes', () => {
-  const disarm = script('linux/etcd-disarm.sh', { KEY: 'kbuild/x' });
+  const disarm = script('etcd/etcd-disarm.sh', { KEY: 'kbuild/x' });
   expect(ran(disarm, 'echo "$*"')).toMatchObject({
     status: 0,
     stdout: '--flags alarm disarm\n--flags put kbuild/x written\n--flags del kbuild/x',

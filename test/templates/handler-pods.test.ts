@@ -5,8 +5,8 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { handlerPodsProbe } from '../../src/facts/handler-pods.ts';
-import type { RuntimeHandler } from '../../src/model/runtime-handlers.ts';
+import type { RuntimeHandler } from '../../src/inventory/runtime-handlers.ts';
+import { handlerPodsProbe } from '../../src/runtime/handlers.facts.ts';
 import { cp1, inventoryOf, w1, w2 } from '../fakes/cluster.ts';
 
 let folder: string;

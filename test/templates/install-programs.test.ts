@@ -79,10 +79,10 @@ async function installed(signature: 'auto' | 'required' | 'none') {
   writeFileSync(target(), 'old');
   writeFileSync(join(records, 'kubelet'), `1.36.2\n0 0 ${target()}\n`);
   const job = using(
-    'linux/download-with-curl.sh',
+    'host/packages/download-with-curl.sh',
     using(
-      'linux/program-files.sh',
-      script('linux/install-programs.sh', {
+      'host/packages/program-files.sh',
+      script('host/packages/install-programs.sh', {
         DOWNLOADS: [`kubelet 1.36.3 program ${join(folder, 'to')} kubelet ${url} ${url}.sha256 ${signature}`],
         PROGRAMS: records,
         ...{ IDENTITY, ISSUER, RESTART: [], UNPACK: '', PROXY: '', HTTPS_PROXY: '', NO_PROXY: '' },

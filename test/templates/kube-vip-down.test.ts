@@ -35,7 +35,7 @@ function run({ addresses, kubelet, soft }: { addresses: readonly string[]; kubel
     esac`,
   );
   program('systemctl', kubelet ? 'exit 0' : 'exit 3');
-  const command = script('linux/kube-vip-down.sh', {
+  const command = script('balancer/kube-vip-down.sh', {
     ...{ MANIFEST: join(folder, 'manifest'), ADDRESS: VIP, PORT: '6443', TAKEN_OVER: 'no' },
   });
   const env = { ...process.env, PATH: `${folder}:${process.env['PATH'] ?? ''}` };

@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { runsKubeadm } from '../../src/configuration/runs-kubeadm.ts';
+import { runsKubeadm } from '../../src/kubeadm/upgrade-job.ts';
 import { script } from '../../src/templates.ts';
 import { shClock } from '../fakes/sh-clock.ts';
 
@@ -75,7 +75,7 @@ esac`,
     program('date', `[ "$*" = +%s ] && echo $(($(wc -l <${folder}/slept) * 60)) || exec /bin/date "$@"`);
     writeFileSync(join(folder, 'slept'), '');
   }
-  const job = script('linux/kubeadm-upgrade.sh', {
+  const job = script('kubeadm/kubeadm-upgrade.sh', {
     ...{ HOW: how, ROLE: 'control-plane', VERSION: '1.37.1', CLUSTER: 'demo', MARKER: marker, KEPT: 3 },
     ...{ KUBERNETES: kubernetes(), KUBELET: join(folder, 'kubelet') },
     ...{ KUBECTL: kubectl, HTTP_PROXY_URL: '', HTTPS_PROXY_URL: '', NO_PROXY_LIST: '' },

@@ -29,7 +29,7 @@ esac
 `,
   );
   chmodSync(kubectl, 0o755);
-  const { script } = using('linux/kured.sh', {
+  const { script } = using('engine/kured.sh', {
     shell: 'sh',
     script: `KUBECTL=${kubectl} NODE=w1 CORDONED=c SECONDS_TO_DRAIN=1\n${name}`,
     title: name,

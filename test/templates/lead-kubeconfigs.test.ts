@@ -40,7 +40,7 @@ esac`,
   program('sync', '');
   program('sleep', '');
   program('date', `n=$(cat ${folder}/now 2>/dev/null || echo 0); echo $((n + 60)) >${folder}/now; echo "$n"`);
-  const { script: text } = script('linux/lead-kubeconfigs.sh', {
+  const { script: text } = script('kubeadm/lead-kubeconfigs.sh', {
     SERVER: NEW,
     CONFS: ['kubelet.conf'],
     KUBELET: 'yes',

@@ -34,7 +34,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 function lease(action: 'take' | 'free' | 'show' | 'force', holder: string, stale = ''): string {
-  const { script: text } = script('linux/lease.sh', {
+  const { script: text } = script('engine/lease.sh', {
     ACTION: action,
     ADMIN: '/none',
     SERVER: 'https://10.0.0.1:6443',

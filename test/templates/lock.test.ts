@@ -15,7 +15,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 /** The first line of a run that takes the lock. */
 const take = (holder: string): string =>
-  execFileSync('sh', ['-euc', script('linux/lock.sh', { LOCK, HOLDER: holder, LEFTOVERS: [LEFT] }).script], {
+  execFileSync('sh', ['-euc', script('engine/lock.sh', { LOCK, HOLDER: holder, LEFTOVERS: [LEFT] }).script], {
     input: '',
     encoding: 'utf8',
   }).split('\n')[0]!;

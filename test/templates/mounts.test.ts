@@ -14,8 +14,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { withEtcdFolder } from '../../src/facts/linux/etcd-folder.ts';
-import { withRuntime } from '../../src/components/runtimes/index.ts';
+import { withEtcdFolder } from '../../src/etcd/folder.facts.ts';
+import { withRuntime } from '../../src/runtime/runtimes.value.ts';
 import { script, using } from '../../src/templates.ts';
 import { inventoryOf } from '../fakes/cluster.ts';
 import { requireProgram } from '../needs/table.ts';
@@ -62,7 +62,7 @@ const run = ({ script }: { readonly script: string }): { readonly status: number
 
 describe('remove what a network plugin left', () => {
   const clean = (...FILES: readonly string[]) =>
-    run(using('linux/mounts.sh', script('linux/clean-cni.sh', { INTERFACES: [], ROUTES: [], FILES })));
+    run(using('kubeadm/mounts.sh', script('kubeadm/clean-cni.sh', { INTERFACES: [], ROUTES: [], FILES })));
 
   test('removes files and folders', () => {
     fill('state/a', 'b');
@@ -106,8 +106,8 @@ test('taking back what kbuild wrote does not go through a mount', () => {
   const none = Object.fromEntries(names.map((name) => [name, at(`no-${name}`)]));
   const { status, stderr } = run(
     using(
-      'linux/mounts.sh',
-      script('linux/take-back-files.sh', {
+      'kubeadm/mounts.sh',
+      script('kubeadm/take-back-files.sh', {
         ...{ ...none, REGISTRIES_USE: 'shared' },
         ...{ BACKUPS: [], FILES: [at('lib/kbuild')] },
       }),
@@ -123,7 +123,7 @@ describe('taking back files of registries', () => {
     const names = ['RECORD', 'KEPT', 'RUNTIME', 'RUNTIME_CONFIG', 'RUNTIME_BACKUP', 'FSTAB_BACKUP'];
     const none = Object.fromEntries(names.map((name) => [name, at(`no-${name}`)]));
     const own = { REGISTRIES: at('certs.d'), REGISTRIES_USE: use, BACKUPS: [], FILES: files.map(at) };
-    return run(using('linux/mounts.sh', script('linux/take-back-files.sh', { ...none, ...own })));
+    return run(using('kubeadm/mounts.sh', script('kubeadm/take-back-files.sh', { ...none, ...own })));
   };
   const [ours, beside, theirs] = [
     'certs.d/a/kbuild-ca.crt',
@@ -152,8 +152,13 @@ describe("a removed program's records of pods", () => {
   const remove = () =>
     run(
       using(
-        'linux/program-files.sh',
-        script('linux/remove-programs.sh', { NAMES: ['p'], UNITS: [], STATE: [at('state')], PROGRAMS: at('programs') }),
+        'host/packages/program-files.sh',
+        script('host/packages/remove-programs.sh', {
+          NAMES: ['p'],
+          UNITS: [],
+          STATE: [at('state')],
+          PROGRAMS: at('programs'),
+        }),
       ),
     );
 
@@ -175,9 +180,9 @@ describe('kubeadm reset', () => {
   /** The script with the host's folders in the folder of this test. */
   const reset = () => {
     const parameters = { CLUSTER: 'c', MARKER: at('marker'), SECONDS_TO_RESET: 5 };
-    const command = using('linux/mounts.sh', script('linux/kubeadm-reset.sh', parameters));
+    const command = using('kubeadm/mounts.sh', script('kubeadm/kubeadm-reset.sh', parameters));
     const whole = using(
-      'linux/marker.sh',
+      'kubeadm/marker.sh',
       withEtcdFolder(inventoryOf(), withRuntime(inventoryOf(), inventoryOf().hosts[0]!, command)),
     );
     return run({

@@ -58,7 +58,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 function run(): { readonly status: number | null; readonly stderr: string; readonly did: readonly string[] } {
-  const { script: text } = script('linux/move-runtime.sh', { FROM, TO, UNITS: ['containerd'] });
+  const { script: text } = script('runtime/move-runtime.sh', { FROM, TO, UNITS: ['containerd'] });
   const { status, stderr } = spawnSync('/bin/sh', ['-s'], {
     input: `set -eu\n${text.replaceAll('/var/lib/kubelet/', `${at('kubelet')}/`).replaceAll('/etc/crictl.yaml', at('crictl.yaml'))}`,
     env: { PATH: folder },
@@ -143,8 +143,8 @@ describe('take the runtime out of use that Kubernetes has left', () => {
     mkdirSync(at('certs.d/registry'), { recursive: true });
     for (const name of [...FILES, 'others.toml']) writeFileSync(at(name), 'x\n');
     const { script: words } = using(
-      script('linux/runtime-left.sh', { SOCKET: '/run/containerd/containerd.sock' }),
-      script('linux/retire-runtime.sh', {
+      script('runtime/runtime-left.sh', { SOCKET: '/run/containerd/containerd.sock' }),
+      script('runtime/retire-runtime.sh', {
         UNITS: ['containerd'],
         IN_USE: '',
         FILES: FILES.map(at),

@@ -24,7 +24,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 /** Places the certificates on a host whose clock says 1000. `begins`: when the last of them begins. */
 function authorityPlaced(begins: number) {
-  const { script: text } = script('linux/place-authority.sh', {
+  const { script: text } = script('certificates/place-authority.sh', {
     ...{ NAME: 'ca', BEGINS: begins, SIGNER: '', CONFS: '', PODS: '', KUBELET: '' },
     ...{ SHOWN: '', OFFERED: '', WITHDRAWN: '' },
   });

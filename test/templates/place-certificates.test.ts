@@ -27,7 +27,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 /** Places what is signed. `signal`: what happens when a component is ended. */
 function signedPlaced(restarted: readonly string[], signal = '', containers = 'echo "old-$1"') {
-  const { script: text } = script('linux/place-certificates.sh', {
+  const { script: text } = script('certificates/place-certificates.sh', {
     WORK: join(folder, 'work'),
     NODE: 'cp1',
     CLUSTER: 'demo',

@@ -28,7 +28,7 @@ runtime_end_sandboxes() { echo sandboxes >>${at('did')}; }
 `;
 
 function run(endsWith: string, driver = 'cgroupfs') {
-  const command = script('linux/pods-anew.sh', { CONFIG: at('config.yaml'), DRIVER: driver });
+  const command = script('runtime/pods-anew.sh', { CONFIG: at('config.yaml'), DRIVER: driver });
   const { script: text } = using({ shell: 'sh', script: runtime(endsWith), title: 'runtime' }, command);
   const { status, stderr } = spawnSync('/bin/sh', ['-s'], {
     input: `set -eu\n${text}`,

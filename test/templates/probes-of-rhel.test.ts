@@ -5,8 +5,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { releaseLocks } from '../../src/components/distributions/dnf.ts';
-import { tunedSettings } from '../../src/facts/linux/tuned.ts';
+import { tunedSettings } from '../../src/host/kernel.facts.ts';
+import { releaseLocks } from '../../src/host/packages/dnf.value.ts';
 import type { Probe } from '../../src/shell/probe.ts';
 
 let root: string;

@@ -29,7 +29,7 @@ function renewed(
   signal = '',
   { renew = RENEW, running = 'echo "old-$1"' }: { readonly renew?: readonly string[]; readonly running?: string } = {},
 ) {
-  const { script: text } = script('linux/renew-certificates.sh', {
+  const { script: text } = script('certificates/renew-certificates.sh', {
     RENEW: renew,
     HOW: 'as-it-was',
     KEYS: ['ca.key'],

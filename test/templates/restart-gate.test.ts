@@ -68,7 +68,7 @@ esac
 `,
   );
   chmodSync(kubectl, 0o755);
-  const { script: text } = script('linux/restart-gate.sh', {
+  const { script: text } = script('cluster/restart-gate.sh', {
     KUBECTL: kubectl,
     NODE: 'cp1',
     SERVERS: PLANES.map((name) => `${name} https://${name}`),

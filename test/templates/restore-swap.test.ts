@@ -16,7 +16,7 @@ function folderOfEtcd() {
   }
   const parameters = { ASIDE: at('none'), FOLDER: folder, WORK: at('kbuild-restore'), KEPT: at('before-restore-x') };
   const swap = () => {
-    const { status } = spawnSync('/bin/sh', ['-eu', '-c', script('linux/etcd-restore-swap.sh', parameters).script]);
+    const { status } = spawnSync('/bin/sh', ['-eu', '-c', script('etcd/etcd-restore-swap.sh', parameters).script]);
     const read = (path: string) => (existsSync(at(path)) ? readFileSync(at(path), 'utf8') : 'none');
     return {
       status,

@@ -5,7 +5,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { runsKubeadm } from '../../src/configuration/runs-kubeadm.ts';
+import { runsKubeadm } from '../../src/kubeadm/upgrade-job.ts';
 import { shClock } from '../fakes/sh-clock.ts';
 
 let folder: string;

@@ -55,13 +55,13 @@ runtime_signal() { for one in kube-apiserver kube-controller-manager; do
     if [ $one = kube-apiserver ]; then cp "$F/pki/sa.pub" "$F/served.pub"; cp "$F/pki/sa.key" "$F/served.key"; fi
   fi
 done; }`;
-  const placed = script('linux/place-service-account-key.sh', {
+  const placed = script('certificates/place-service-account-key.sh', {
     SIGNER: signer,
     KUBECTL: ['kubectl'],
     TRUSTED: trusted,
     SIGNS: signer,
   });
-  const { script: text } = using('linux/await.sh', placed);
+  const { script: text } = using('certificates/await.sh', placed);
   return { ...ran(`${runtime}\n${text}`), restarts: read('restarts').trim().split('\n') };
 }
 
@@ -104,7 +104,7 @@ describe('who holds tokens', () => {
       'kubectl',
       `case "$*" in *'get pods'*) printf 'pod\\ta\\tx\\t\\tDaemonSet\\td\\t\\t3607\\n' ;; *'get secrets'*) ${secrets} ;; esac`,
     );
-    return ran(script('linux/token-use.sh', { KUBECTL: ['kubectl'], ALWAYS: always }).script).stdout;
+    return ran(script('cluster/token-use.sh', { KUBECTL: ['kubectl'], ALWAYS: always }).script).stdout;
   };
 
   test('is told with nothing of a token but its header', () => {

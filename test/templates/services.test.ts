@@ -5,7 +5,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { isSwitchedOn, services } from '../../src/facts/linux/services.ts';
+import { isSwitchedOn, services } from '../../src/host/services.facts.ts';
 
 let folder: string;
 beforeEach(() => {

@@ -16,7 +16,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const put = (name: string, text: string): void => writeFileSync(join(folder, 'var/lib/kubelet', name), text);
 function found(): readonly string[] {
-  const { script } = using('linux/serving-runtime.sh', sh`echo "$runtime_given"; echo "$runtime_serving"`);
+  const { script } = using('runtime/serving-runtime.sh', sh`echo "$runtime_given"; echo "$runtime_serving"`);
   const text = script.replaceAll('/var/lib/kubelet/', `${folder}/var/lib/kubelet/`);
   return execFileSync('/bin/sh', ['-s'], { input: `set -eu\n${text}`, encoding: 'utf8' })
     .split('\n')

@@ -4,9 +4,9 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { putControlPlaneAside } from '../../src/cluster/stop-control-plane.ts';
+import { linuxHosts } from '../../src/inventory/hosts.ts';
+import { putControlPlaneAside } from '../../src/kubeadm/stop-control-plane.ts';
 import { inventory } from '../fakes/inventory.ts';
-import { linuxHosts } from '../../src/topology/select.ts';
 import { requireProgram } from '../needs/table.ts';
 
 let bin = '';

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { networkPlugins } from '../../src/components/network-plugins/index.ts';
+import { networkPlugins } from '../../src/network/plugins.value.ts';
 
-const file = fileURLToPath(new URL('../../templates/linux/support.sh', import.meta.url));
+const file = fileURLToPath(new URL('../../templates/session/support.sh', import.meta.url));
 const script = readFileSync(file, 'utf8');
 const parameters = `NAMESPACES='${networkPlugins.flatMap(({ namespaces }) => namespaces).join('\n')}'`;
 

@@ -26,7 +26,7 @@ function run(printed: string, more: Readonly<Record<string, string | readonly st
   program('systemctl', `echo "$*" >>${at('asked')}`);
   program('systemd-tmpfiles', `: >${at('made')}`);
   writeFileSync(at('printed'), printed);
-  const command = script('linux/time-servers.sh', {
+  const command = script('host/time-servers.sh', {
     FILE: at('kbuild.sources'),
     MADE: '',
     PROOF: ['sourcedir /etc/chrony/sources.d'],

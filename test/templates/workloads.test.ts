@@ -5,8 +5,8 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { withWorkloads } from '../../src/engine/drain.ts';
 import type { Command } from '../../src/shell/command.ts';
-import { withWorkloads } from '../../src/resources/drain.ts';
 import { script, using } from '../../src/templates.ts';
 import { shClock } from '../fakes/sh-clock.ts';
 
@@ -33,8 +33,8 @@ function run(branches: string, make: (kubectl: string) => Command<'sh'>) {
 const cordoned = (branches: string) =>
   run(branches, (kubectl) =>
     using(
-      'linux/cordon.sh',
-      script('linux/cordon-node.sh', { KUBECTL: kubectl, NODE: 'w1', CORDONED: 'c', WORKLOADS: 'w', STALE: '' }),
+      'engine/cordon.sh',
+      script('engine/cordon-node.sh', { KUBECTL: kubectl, NODE: 'w1', CORDONED: 'c', WORKLOADS: 'w', STALE: '' }),
     ),
   );
 
@@ -71,7 +71,7 @@ describe('the cordon of a node', () => {
 /** Waits at most `seconds` for the workloads of a note. */
 const waited = (note: string, branches: string, seconds = 1) =>
   run(`'get node w1 '*) printf '%s' '${note}' ;;\n${branches}`, (kubectl) =>
-    script('linux/workloads-back.sh', {
+    script('engine/workloads-back.sh', {
       ...{ KUBECTL: kubectl, NODE: 'w1', NOTE: 'w', CORDONED: 'c', KINDS: '[A-Z][A-Za-z]*', FORGETS: 'yes' },
       ...{ SECONDS_AT_MOST: seconds, TELL_SECONDS: 60 },
     }),

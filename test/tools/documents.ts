@@ -1,7 +1,5 @@
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import type { ValidateFunction } from 'ajv/dist/2020.js';
-import { documentJsonSchema, type DocumentName, type DocumentOf } from '../../src/report/documents/index.ts';
-import { jsonDocument } from '../../src/report/json.ts';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { documentJsonSchema, type DocumentName, type DocumentOf, jsonDocument } from '../../src/report/json.ts';
 
 const ajv = new Ajv2020({ strict: true, allErrors: true, allowUnionTypes: true });
 const compiled = new Map<DocumentName, ValidateFunction>();

@@ -1,11 +1,11 @@
-/** `npm run tables:removed`: writes src/upgrade/removed-data.ts from the Go modules of Kubernetes and etcd. Needs Go. */
+/** `npm run tables:removed`: writes src/upgrade/removed-data.value.ts from the Go modules of Kubernetes and etcd. Needs Go. */
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { format, resolveConfig } from 'prettier';
-import { flagSources, folderOf, gateSources, readerOf, RELEASES, type Release } from './component-sources.ts';
+import { flagSources, folderOf, gateSources, readerOf, type Release, RELEASES } from './component-sources.ts';
 import { declaredApis, declaredFlags, declaredGates, type Gate } from './go-source.ts';
 
-const TARGET = fileURLToPath(new URL('../../src/upgrade/removed-data.ts', import.meta.url));
+const TARGET = fileURLToPath(new URL('../../src/upgrade/removed-data.value.ts', import.meta.url));
 
 /** Kinds that the module declares, but that the older API server did not serve: it has no storage for them. */
 const NEVER_SERVED: ReadonlySet<string> = new Set(['v1 PodStatusResult', 'scheduling.k8s.io/v1alpha1 PriorityClass']);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { fetched } from '../../src/upgrade/fetch.ts';
+import { fetched } from '../../src/upgrade/fetch.step.ts';
 import { CA, clusterOf, cp1, inventoryOf, joinedWorker, nodeOf, podOf, w1 } from '../fakes/cluster.ts';
 import { fleet } from '../fakes/fleet.ts';
 import { recordingOn } from '../fakes/on.ts';

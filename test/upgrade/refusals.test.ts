@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { settingsOf } from '../../src/configuration/settings.ts';
-import type { ClusterUp, ClusterView } from '../../src/facts/cluster.ts';
-import type { LinuxFacts } from '../../src/facts/linux.ts';
-import type { Marker } from '../../src/facts/marker.ts';
-import type { Inventory } from '../../src/model/inventory.ts';
+import type { LinuxFacts } from '../../src/cluster/fleet/linux.ts';
+import type { ClusterUp, ClusterView } from '../../src/cluster/fleet/view.ts';
+import type { Inventory } from '../../src/inventory/inventory.ts';
+import type { Marker } from '../../src/kubeadm/marker.facts.ts';
+import { settingsOf } from '../../src/kubeadm/settings.ts';
 import type { JsonObject } from '../../src/shell/decode.ts';
-import { upgradeRefusals } from '../../src/upgrade/refusals.ts';
+import { upgradeRefusals } from '../../src/upgrade/upgrade.refusal.ts';
 import { minorOf } from '../../src/versions.ts';
 import {
   clusterOf,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { removedTables, type RemovedInMinor } from '../../src/upgrade/removed.ts';
+import { type RemovedInMinor, removedTables } from '../../src/upgrade/removed.value.ts';
 import { supportedMinors } from '../../src/versions.ts';
 
 const of = (minor: string): RemovedInMinor => removedTables.find((table) => table.minor === minor)!;

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import type { LinuxFacts } from '../../src/cluster/fleet/linux.ts';
+import type { ClusterView } from '../../src/cluster/fleet/view.ts';
 import { FactError } from '../../src/errors.ts';
-import type { ClusterView } from '../../src/facts/cluster.ts';
-import type { LinuxFacts } from '../../src/facts/linux.ts';
-import type { Inventory } from '../../src/model/inventory.ts';
+import type { Inventory } from '../../src/inventory/inventory.ts';
 import { settingsPlaces } from '../../src/upgrade/settings-places.ts';
 import { clusterOf, cp1, fleetIn, inventoryOf, joinedHost, w1, w2 } from '../fakes/cluster.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { atVersion } from '../../src/topology/at-version.ts';
+import { atVersion } from '../../src/upgrade/at-version.value.ts';
 import { etcdBefore, foundAt, hopsThrough } from '../../src/upgrade/hop.ts';
 import { inventory } from '../fakes/inventory.ts';
 

@@ -4,7 +4,7 @@ import type { Node } from 'web-tree-sitter';
 import { podScript } from '../../src/templates.ts';
 import { nodesOf, powershellParser, scriptNames, scriptText } from './grammar.ts';
 
-const podScripts = readdirSync(new URL('../../templates/windows-pods', import.meta.url)) as `${string}.ps1`[];
+const podScripts = readdirSync(new URL('../../templates/windows/pods', import.meta.url)) as `${string}.ps1`[];
 
 let parse: (text: string) => Node;
 

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { spkiFingerprint } from '../../src/shell/fingerprint.ts';
+import { spkiFingerprint } from '../../src/certificates/fingerprint.value.ts';
 
 /** A certificate authority for tests: what a join leaves must be a certificate. */
 export function testCa(): { readonly pem: string; readonly fingerprint: string } {

@@ -6,7 +6,7 @@ import { callsIn, functionsIn, splattedKeys, type Call } from './calls.ts';
 import known from './cmdlets.json' with { type: 'json' };
 import { powershellParser, problemsOf, scriptNames, scriptText } from './grammar.ts';
 
-const podFolder = fileURLToPath(new URL('../../templates/windows-pods/', import.meta.url));
+const podFolder = fileURLToPath(new URL('../../templates/windows/pods/', import.meta.url));
 
 /** Every script that Windows runs: those on hosts, and those in pods, which have no common functions. */
 const SCRIPTS: readonly (readonly [string, string])[] = [

@@ -1,8 +1,8 @@
 /** Simulated fleets of the test that runs, closed when it ends. */
 import { afterEach } from 'vitest';
+import { up as everyPhase } from '../../src/commands/up.phases.ts';
 import type { Phase } from '../../src/engine/step.ts';
-import type { Inventory } from '../../src/model/inventory.ts';
-import { up as everyPhase } from '../../src/phases/up.ts';
+import type { Inventory } from '../../src/inventory/inventory.ts';
 import { simulatedFleet, type SimulatedFleet, type SimulatedOptions } from './simulated-fleet.ts';
 
 const fleets: SimulatedFleet[] = [];

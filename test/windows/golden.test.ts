@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { parse as parseToml } from 'smol-toml';
 import { describe, expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { toYaml } from '../../src/configuration/secret-yaml.ts';
-import { runtimeClassManifest } from '../../src/windows/runtime-classes.ts';
+import { toYaml } from '../../src/shell/yaml.ts';
+import { runtimeClassManifest } from '../../src/windows/runtime-classes.step.ts';
 import { inventoryOf } from '../fakes/cluster.ts';
 import { windowsHost } from '../fakes/inventory.ts';
 

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { toYaml } from '../../src/configuration/secret-yaml.ts';
-import { windowsCniConfig } from '../../src/windows/network/flannel/cni-config.ts';
-import { windowsNetworkManifest } from '../../src/windows/network/index.ts';
-import type { Inventory } from '../../src/model/inventory.ts';
-import { wantedObjects } from '../../src/phases/wanted-objects.ts';
-import { flannel } from '../../src/components/network-plugins/flannel.ts';
+import { wantedObjects } from '../../src/commands/objects.phases.ts';
+import type { Inventory } from '../../src/inventory/inventory.ts';
+import { flannel } from '../../src/network/flannel.value.ts';
+import { toYaml } from '../../src/shell/yaml.ts';
+import { windowsCniConfig } from '../../src/windows/network/flannel-service.step.ts';
+import { windowsNetworkManifest } from '../../src/windows/network/plugins.step.ts';
 import { inventoryOf } from '../fakes/cluster.ts';
 import { windowsHost } from '../fakes/inventory.ts';
 import { calicoNetwork, flannelNetwork, mixedFlannel, withNetwork } from '../fakes/network.ts';

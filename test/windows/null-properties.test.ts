@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Node } from 'web-tree-sitter';
+import { type Answer, factsFrom } from '../../src/cluster/fleet/framed-script.ts';
+import { windowsProbes } from '../../src/cluster/fleet/windows.ts';
 import { FactError } from '../../src/errors.ts';
-import { factsFrom, type Answer } from '../../src/facts/facts-from.ts';
-import { windowsProbes } from '../../src/facts/windows.ts';
-import { podScript } from '../../src/templates.ts';
 import { decodePayload } from '../../src/shell/powershell.ts';
+import { podScript } from '../../src/templates.ts';
 import { cp1, inventoryOf } from '../fakes/cluster.ts';
 import { watched } from '../fakes/facts.ts';
 import { windowsHost } from '../fakes/inventory.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { watchedOn } from '../../src/commands/every.phases.ts';
 import { FactError } from '../../src/errors.ts';
-import { watchedOn } from '../../src/phases/watched.ts';
 import { windowsPaths } from '../../src/paths.ts';
 import { inventoryOf } from '../fakes/cluster.ts';
 import { windowsHost } from '../fakes/inventory.ts';

@@ -140,7 +140,7 @@ test('reserve-source-vip.ps1 gives back what is reserved before it reserves, and
 test('make-folders.ps1 makes what is missing, and fails where a file stands', async () => {
   const { run, files } = world();
   await run('make-folders.ps1', { Paths: ['C:\\a', 'C:\\b\\c'] });
-  expect(['C:\\a', 'C:\\b\\c'].map(files.exists)).toEqual([true, true]);
+  expect(['C:\\a', 'C:\\b\\c'].map((path) => files.exists(path))).toEqual([true, true]);
   files.put('C:\\d', 'a file');
   await expect(run('make-folders.ps1', { Paths: ['C:\\d'] })).rejects.toThrow(
     'C:\\d is a file, and a folder is needed',

@@ -10,7 +10,7 @@ import { filesOf } from './host/machine.ts';
 import { inKubeconfig } from './host/go-paths.ts';
 import { codeOf, nodesOf, powershellParser, problemsOf, scriptText } from './grammar.ts';
 
-const names = readdirSync(new URL('../../templates/windows-pods', import.meta.url)) as `${string}.ps1`[];
+const names = readdirSync(new URL('../../templates/windows/pods', import.meta.url)) as `${string}.ps1`[];
 
 /** What Windows PowerShell 5.1 and the modules of Windows Server bring. */
 const KNOWN = new Set([

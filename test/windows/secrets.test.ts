@@ -1,7 +1,7 @@
-import { expect, describe, test } from 'vitest';
-import { maskError, masker } from '../../src/report/mask.ts';
+import { describe, expect, test } from 'vitest';
 import { CommandError } from '../../src/errors.ts';
-import { readable } from '../../src/remote/windows/exchange.ts';
+import { masker, maskError } from '../../src/report/mask.ts';
+import { readable } from '../../src/ssh/windows-exchange.ts';
 import { codeOf, nodesOf, powershellParser, scriptText } from './grammar.ts';
 
 const TOKEN = 'abcdef.0123456789abcdef';

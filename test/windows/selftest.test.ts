@@ -1,17 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import { selftestText } from '../../src/report/selftest.ts';
-import type { PodSeen } from '../../src/surveys/pods-seen.ts';
+import { selftestText } from '../../src/commands/windows-selftest.ts';
+import type { PodSeen } from '../../src/network/pods.survey.ts';
+import type { JsonObject } from '../../src/shell/decode.ts';
 import type { Bench } from '../../src/windows/selftest/bench.ts';
-import { DOCUMENTED_FLOWS } from './documented-flows.ts';
 import { flows } from '../../src/windows/selftest/flows.ts';
 import { CONTENT, selftestObjects } from '../../src/windows/selftest/objects.ts';
-import type { Row } from '../../src/windows/selftest/outcome.ts';
 import { defaultOutside, outsideOf } from '../../src/windows/selftest/outside.ts';
-import { selftestPlan } from '../../src/windows/selftest/plan.ts';
+import { type Row, selftestPlan } from '../../src/windows/selftest/plan.ts';
 import { selftest } from '../../src/windows/selftest/selftest.ts';
-import type { JsonObject } from '../../src/shell/decode.ts';
 import { clusterOf, inventoryOf, nodeOf } from '../fakes/cluster.ts';
 import { linuxHost } from '../fakes/inventory.ts';
+import { DOCUMENTED_FLOWS } from './documented-flows.ts';
 
 const linux = (name: string, taints: Parameters<typeof nodeOf>[0]['taints'] = []) =>
   nodeOf({ name, taints, labels: { 'kubernetes.io/os': 'linux' }, internalAddress: `addr-${name}` });

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import type { Target } from '../../src/engine/step.ts';
 import { FactError } from '../../src/errors.ts';
-import type { On } from '../../src/remote/remote.ts';
-import { windowsServiceChanges, type WantedWindowsService } from '../../src/resources/windows-service.ts';
+import type { On } from '../../src/ssh/remote.ts';
 import { powershell } from '../../src/templates.ts';
+import { type WantedWindowsService, windowsServiceChanges } from '../../src/windows/service.step.ts';
 import { clusterOf, cp1, inventoryOf } from '../fakes/cluster.ts';
 import { windowsHost } from '../fakes/inventory.ts';
-import { factsOfMachine, remoteOf } from '../fakes/windows.ts';
 import { mixedFlannel } from '../fakes/network.ts';
+import { factsOfMachine, remoteOf } from '../fakes/windows.ts';
 import { addService, freshMachine, type Machine, type ServiceState } from './host/machine.ts';
 
 const { windows } = windowsHost('win1');

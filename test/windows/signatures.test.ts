@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import type { WindowsFacts } from '../../src/cluster/fleet/windows.ts';
 import { FactError } from '../../src/errors.ts';
-import type { WindowsFacts } from '../../src/facts/windows.ts';
-import { windowsFiles } from '../../src/facts/windows/files.ts';
-import { diagnosis, signatures } from '../../src/report/signatures.ts';
-import { recognised, windowsSignatures } from '../../src/windows/signatures.ts';
+import { diagnosis, signatures } from '../../src/report/failure.ts';
+import { windowsFiles } from '../../src/windows/files.facts.ts';
+import { recognised, windowsSignatures } from '../../src/windows/problems/problems.ts';
 import { clusterOf, inventoryOf, podOf } from '../fakes/cluster.ts';
 import { windowsHost } from '../fakes/inventory.ts';
 import { mixedFlannel } from '../fakes/network.ts';

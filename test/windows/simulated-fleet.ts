@@ -1,24 +1,24 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { parse } from 'yaml';
+import type { Observed } from '../../src/cluster/fleet/fleet.ts';
+import { observeWindows } from '../../src/cluster/fleet/observe-windows.ts';
+import type { ClusterUp, ClusterView } from '../../src/cluster/fleet/view.ts';
+import { watchedOn } from '../../src/commands/every.phases.ts';
 import { converge, type Outcome } from '../../src/engine/converge.ts';
 import type { Event } from '../../src/engine/event.ts';
+import { observations, type Observations } from '../../src/engine/observations.ts';
 import { changeId, plan } from '../../src/engine/plan.ts';
 import type { Phase } from '../../src/engine/step.ts';
-import { observations, type Observations } from '../../src/engine/observations.ts';
-import type { ClusterUp, ClusterView } from '../../src/facts/cluster.ts';
-import type { Observed } from '../../src/facts/fleet.ts';
-import { watchedOn } from '../../src/phases/watched.ts';
-import { observeWindows } from '../../src/facts/observe-windows.ts';
-import type { Inventory, WindowsHost } from '../../src/model/inventory.ts';
-import type { On } from '../../src/remote/remote.ts';
-import { windowsRemote, type WindowsRemote } from '../../src/remote/windows/windows-remote.ts';
-import { dialSsh } from '../fakes/dial-ssh.ts';
+import type { Inventory, WindowsHost } from '../../src/inventory/inventory.ts';
+import type { On } from '../../src/ssh/remote.ts';
+import { windowsRemote, type WindowsRemote } from '../../src/ssh/windows.ts';
 import { clusterOf, cp1, inventoryOf, joinedControlPlane, nodeOf } from '../fakes/cluster.ts';
+import { dialSsh } from '../fakes/dial-ssh.ts';
+import { mixedFlannel } from '../fakes/network.ts';
 import { recordingOn, type Sent } from '../fakes/on.ts';
 import { testCa } from './ca.ts';
 import type { JoinWorld } from './host/answers/kubeadm.ts';
-import { startWindowsHost, type SimulatedWindowsHost, type WindowsHostOptions } from './host/server.ts';
-import { mixedFlannel } from '../fakes/network.ts';
+import { type SimulatedWindowsHost, startWindowsHost, type WindowsHostOptions } from './host/server.ts';
 
 const { pem: CA_PEM, fingerprint: CA } = testCa();
 

@@ -1,28 +1,24 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import type { ClusterView } from '../../src/cluster/fleet/view.ts';
+import { remove } from '../../src/commands/remove.phases.ts';
+import { reset } from '../../src/commands/reset.phases.ts';
+import { up as everyPhase } from '../../src/commands/up.phases.ts';
 import type { Step, Target } from '../../src/engine/step.ts';
-import type { Inventory, WindowsHost } from '../../src/model/inventory.ts';
-import type { ClusterView } from '../../src/facts/cluster.ts';
-import { remove } from '../../src/phases/remove.ts';
-import { reset } from '../../src/phases/reset.ts';
-import { up as everyPhase } from '../../src/phases/up.ts';
-import type { On } from '../../src/remote/remote.ts';
-import { toYaml } from '../../src/configuration/secret-yaml.ts';
-import {
-  windowsJoinConfiguration,
-  windowsPatches,
-  windowsResetConfiguration,
-} from '../../src/configuration/windows-kubeadm.ts';
+import type { Inventory, WindowsHost } from '../../src/inventory/inventory.ts';
 import { Secret } from '../../src/shell/secret.ts';
-import { windowsContainerdConfig } from '../../src/windows/containerd-config.ts';
+import { toYaml } from '../../src/shell/yaml.ts';
+import type { On } from '../../src/ssh/remote.ts';
+import { windowsContainerdConfig } from '../../src/windows/containerd.step.ts';
+import { windowsJoinConfiguration, windowsPatches, windowsResetConfiguration } from '../../src/windows/kubeadm.ts';
 import { clusterOf, cp1, inventoryOf, joinedControlPlane, nodeOf, podOf } from '../fakes/cluster.ts';
 import { windowsHost } from '../fakes/inventory.ts';
+import { calicoNetwork, mixedFlannel } from '../fakes/network.ts';
 import { recordingOn } from '../fakes/on.ts';
 import { factsOfMachine, remoteOf } from '../fakes/windows.ts';
 import { testCa } from './ca.ts';
 import { releases } from './host/internet.ts';
 import { filesOf, freshMachine, leftovers, type Machine } from './host/machine.ts';
-import { calicoNetwork, mixedFlannel } from '../fakes/network.ts';
 
 interface World {
   readonly inventory: Inventory;

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { upgrade } from '../../src/phases/upgrade.ts';
-import { atVersion } from '../../src/topology/at-version.ts';
-import { upgradeRefusals } from '../../src/upgrade/refusals.ts';
+import { upgrade } from '../../src/commands/upgrade.phases.ts';
 import { versionsOf } from '../../src/report/versions.ts';
-import { cp1, inventoryOf, clusterOf, nodeOf, hostOf } from '../fakes/cluster.ts';
+import { atVersion } from '../../src/upgrade/at-version.value.ts';
+import { upgradeRefusals } from '../../src/upgrade/upgrade.refusal.ts';
+import { clusterOf, cp1, hostOf, inventoryOf, nodeOf } from '../fakes/cluster.ts';
 import { fleet } from '../fakes/fleet.ts';
 import { windowsHost } from '../fakes/inventory.ts';
 import { mixedFlannel } from '../fakes/network.ts';
@@ -18,9 +18,9 @@ import {
   joinedBefore,
   NEW,
   OLD,
+  type UpgradedHost,
   windowsUp,
   windowsUpgrade,
-  type UpgradedHost,
 } from './upgraded-host.ts';
 
 const summaries = (found: ReturnType<typeof due>): readonly string[] => found.map(({ change }) => change.summary);

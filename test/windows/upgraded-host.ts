@@ -1,12 +1,12 @@
 /** A Windows worker of a cluster whose API servers may run another version, on a simulated machine. */
+import type { Fleet } from '../../src/cluster/fleet/fleet.ts';
+import type { ClusterUp, NodeView } from '../../src/cluster/fleet/view.ts';
+import { up } from '../../src/commands/up.phases.ts';
+import { upgrade } from '../../src/commands/upgrade.phases.ts';
 import type { Phase } from '../../src/engine/step.ts';
-import type { ClusterUp, NodeView } from '../../src/facts/cluster.ts';
-import type { Fleet } from '../../src/facts/fleet.ts';
-import type { Inventory, WindowsHost } from '../../src/model/inventory.ts';
-import { up } from '../../src/phases/up.ts';
-import { upgrade } from '../../src/phases/upgrade.ts';
-import type { On } from '../../src/remote/remote.ts';
-import { atVersion } from '../../src/topology/at-version.ts';
+import type { Inventory, WindowsHost } from '../../src/inventory/inventory.ts';
+import type { On } from '../../src/ssh/remote.ts';
+import { atVersion } from '../../src/upgrade/at-version.value.ts';
 import { clusterOf, cp1, inventoryOf, joinedControlPlane, nodeOf, podOf } from '../fakes/cluster.ts';
 import { windowsHost } from '../fakes/inventory.ts';
 import { mixedFlannel } from '../fakes/network.ts';

@@ -1,6 +1,5 @@
-import { inventoryOperand, type Command, type CommandGroup, type Declaration } from '../command.ts';
-import { filledList, list } from '../options.ts';
-import type { Candidates, Option } from '../option.ts';
+import { type Command, type CommandGroup, type Declaration, inventoryOperand } from '../../session/command.ts';
+import { type Candidates, filledList, list, type Option } from '../../session/options.ts';
 
 /** What can stand where the cursor is. */
 export type Asked =

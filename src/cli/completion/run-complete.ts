@@ -1,12 +1,39 @@
 import { open } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { namesIn, type NamesInInventory } from '../../inventory/names.ts';
-import { commands } from '../commands/index.ts';
-import type { Context } from '../context.ts';
-import { recordFolder } from '../session/state-folder.ts';
+import { commands } from '../../commands/commands.ts';
+import { namesIn, type NamesInInventory } from '../../inventory/file/names.ts';
+import type { Context } from '../../session/context.ts';
+import { recordFolder } from '../../session/state-folder.ts';
 import { answerFor, answerText } from './answer.ts';
 import { positionOf } from './position.ts';
-import { wordsOf } from './words.ts';
+
+/** How a word of a shell's line goes on: outside quotes, or inside of them. */
+type Quote = '' | "'" | '"';
+
+/**
+ * The words of a line of bash up to the cursor, quotes and backslashes taken away; the last one is under way, and empty after
+ * a blank. What a shell would put in the place of `$NAME` or `$(…)` stays as it is: nothing is run.
+ */
+export function wordsOf(line: string): readonly string[] {
+  const words: string[] = [];
+  let word: string | undefined;
+  let quote: Quote = '';
+  for (let at = 0; at < line.length; at++) {
+    const character = line[at]!;
+    if (quote === '' && /\s/.test(character)) {
+      if (word !== undefined) words.push(word);
+      word = undefined;
+    } else if (quote === '' && (character === "'" || character === '"')) {
+      quote = character;
+      word ??= '';
+    } else if (character === quote) quote = '';
+    else if (character === '\\' && quote !== "'") {
+      at += 1;
+      word = `${word ?? ''}${line[at] ?? ''}`;
+    } else word = `${word ?? ''}${character}`;
+  }
+  return [...words, word ?? ''];
+}
 
 /** A larger inventory takes longer to read than an operator waits for a proposal. In bytes. */
 const LIMIT = 1024 * 1024;
@@ -43,7 +70,7 @@ async function namesOf(place: Place, given: string | undefined): Promise<NamesIn
 
 /** The runs that were recorded, newest first. */
 async function recordedRuns(place: Place, cluster: string): Promise<readonly string[]> {
-  const { recordsIn } = await import('../../report/record/kept-records.ts');
+  const { recordsIn } = await import('../../report/record/record-files.ts');
   return recordsIn(recordFolder(place, cluster))
     .map(({ run }) => run)
     .toReversed();

@@ -1,20 +1,19 @@
 import * as z from 'zod';
 import {
   address,
+  freeObject,
+  hostKey,
   hostName,
   ipv4,
   label,
   line,
   localPath,
-  hostKey,
   port,
   secretReference,
   text,
-  freeObject,
 } from './formats.ts';
 import { runtimeOfNode } from './software.ts';
-import { installFrom, packages, timeSync, trustedCAs } from './system.ts';
-import { windows } from './windows.ts';
+import { installFrom, packages, timeSync, trustedCAs, windows } from './system.ts';
 
 const NAME = '[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?';
 const DNS = '[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*';

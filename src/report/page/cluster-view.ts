@@ -1,6 +1,5 @@
 import type { RecordedHost, RunRecord } from '../record/line.ts';
-import { byKey } from './by-key.ts';
-import { lineOf, linesOf } from './line-of.ts';
+import { byKey, lineOf, linesOf } from './words.ts';
 
 /** How a host stood at the end of the run. */
 export type Standing = 'ready' | 'not ready' | 'failed' | 'unreachable' | 'not joined' | 'no node' | 'unknown';

@@ -1,9 +1,7 @@
-import { lasting } from '../lasting.ts';
 import type { RunRecord } from '../record/line.ts';
-import { lanesOf } from './lanes.ts';
-import type { PhaseView } from './phase-view.ts';
-import type { Happened, Span } from './span.ts';
-import { clock } from './words.ts';
+import { lasting } from '../text.ts';
+import type { Happened, PhaseView, Span } from './phase-view.ts';
+import { clock, lanesOf } from './words.ts';
 
 /** A part of a row. Times in ms since the start of the run. */
 export interface Slice {

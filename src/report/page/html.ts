@@ -1,4 +1,4 @@
-import { visible } from '../visible.ts';
+import { visible } from '../text.ts';
 
 /** Markup that is safe to write into a page. Only `html` and `trusted` make it. */
 export class Html {

@@ -1,6 +1,122 @@
-import type { RunRecord } from '../record/line.ts';
-import { byKey } from './by-key.ts';
-import type { Happened, Span } from './span.ts';
+import type { RecordLine, RunRecord } from '../record/line.ts';
+import type { Span as RunSpan } from '../record/spans.ts';
+import { timelineOf } from '../record/timeline.ts';
+import { byKey, linesOf } from './words.ts';
+
+/** Something that lasted, on one host or on the whole run. Times in ms since the start of the run. */
+export interface Span {
+  /** `phase`: a host in a phase; `change`: a change on it; `wait`: what it waited for. */
+  readonly what: 'phase' | 'change' | 'wait';
+  /** Empty: the whole run. */
+  readonly host: string;
+  /** Its name; empty for what happens in no phase. */
+  readonly phase: string;
+  readonly step: string;
+  readonly summary: string;
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly end: RunSpan['outcome'];
+  /** It was not in the confirmed plan. */
+  readonly isUnplanned: boolean;
+}
+
+/** A moment on a host. */
+export interface Mark {
+  readonly host: string;
+  readonly atMs: number;
+}
+
+/** A part of a run that belongs to no phase. */
+export interface Stage {
+  readonly title: string;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** All that happened, in the order of its beginning. */
+export interface Happened {
+  /** When the last line was written, or the run ended. */
+  readonly endMs: number;
+  readonly spans: readonly Span[];
+  /** What the run did before its first phase. */
+  readonly before: readonly Stage[];
+  /** When hosts failed. */
+  readonly failures: readonly Mark[];
+  /** When the run was told to end; undefined: never. */
+  readonly interruptedMs: number | undefined;
+}
+
+const WHATS: Readonly<Partial<Record<RunSpan['kind'], Span['what']>>> = {
+  host: 'phase',
+  change: 'change',
+  wait: 'wait',
+};
+
+const id = (...of: readonly string[]): string => JSON.stringify(of);
+
+/** The spans of hosts, and the waits of the run; phases and steps stand in what they are part of. */
+function spansOf(record: RunRecord, all: readonly RunSpan[]): readonly Span[] {
+  const startMs = Date.parse(record.head.time);
+  const byId = new Map(all.map((span) => [span.id, span]));
+  const unplanned = new Set(linesOf(record, 'unplanned').map(({ phase, host, step }) => id(phase, host, step)));
+  const attributeOf = (span: RunSpan | undefined, name: 'phase' | 'step'): string => {
+    const value = span?.attributes[name];
+    if (value !== undefined) return String(value);
+    return span?.parent === undefined ? '' : attributeOf(byId.get(span.parent), name);
+  };
+  return all.flatMap((span): readonly Span[] => {
+    const what = WHATS[span.kind];
+    if (what === undefined) return [];
+    const { host = '', name, outcome } = span;
+    const [phase, step] = [attributeOf(span, 'phase'), attributeOf(span, 'step')];
+    return [
+      {
+        what,
+        host,
+        phase,
+        step,
+        summary: what === 'phase' ? '' : name,
+        fromMs: Math.max(0, span.startMs - startMs),
+        toMs: Math.max(0, span.endMs - startMs),
+        end: outcome,
+        isUnplanned: what === 'change' && unplanned.has(id(phase, host, step)),
+      },
+    ];
+  });
+}
+
+/** The parts before the first phase. */
+function stages(record: RunRecord): readonly Stage[] {
+  const startMs = Date.parse(record.head.time);
+  const firstOf = (...kinds: readonly RecordLine['kind'][]): number | undefined => {
+    const line = record.lines.find(({ kind }) => kinds.includes(kind));
+    return line === undefined ? undefined : Math.max(0, Date.parse(line.time) - startMs);
+  };
+  const [connecting, observed, begun] = [firstOf('connecting'), firstOf('observed'), firstOf('phase-started', 'end')];
+  return [
+    { title: 'Observe', fromMs: connecting, toMs: observed },
+    { title: 'Check, plan, ask', fromMs: observed, toMs: begun },
+  ].flatMap(({ title, fromMs, toMs }) =>
+    fromMs === undefined || toMs === undefined || toMs <= fromMs ? [] : [{ title, fromMs, toMs }],
+  );
+}
+
+/** What a record says that happened. What was under way when the record ends is cut off. Pure. */
+export function happened(record: RunRecord): Happened {
+  const { spans, moments } = timelineOf(record);
+  const startMs = Date.parse(record.head.time);
+  const since = (ms: number): number => Math.max(0, ms - startMs);
+  const interrupted = moments.find(({ kind }) => kind === 'interrupted');
+  return {
+    endMs: since(spans.reduce((latest, { endMs }) => Math.max(latest, endMs), startMs)),
+    spans: spansOf(record, spans).toSorted((a, b) => a.fromMs - b.fromMs || a.toMs - b.toMs),
+    before: stages(record),
+    failures: moments.flatMap(({ kind, host, atMs }) =>
+      kind === 'failed' && host !== undefined ? [{ host, atMs: since(atMs) }] : [],
+    ),
+    interruptedMs: interrupted === undefined ? undefined : since(interrupted.atMs),
+  };
+}
 
 /** One phase of a run. Durations in ms, times since the start of the run. */
 export interface PhaseView {

@@ -1,7 +1,7 @@
-import type { Severity } from '../../checks/check.ts';
+import type { Severity } from '../../engine/check.ts';
 import type { TimedEvent } from '../../engine/event.ts';
 import type { PlannedRestart } from '../../engine/restarts.ts';
-import type { Role } from '../../model/inventory.ts';
+import type { Role } from '../../inventory/inventory.ts';
 import type { Status } from '../status.ts';
 
 /**

@@ -1,17 +1,17 @@
-import { runtimesInUse } from '../../components/runtimes/index.ts';
-import { renewerOf } from '../../cluster/expiry.ts';
-import type { CheckedFinding } from '../../checks/check.ts';
-import { changesIn, waitsIn, type PlannedChange } from '../../engine/plan.ts';
+import { renewerOf } from '../../certificates/expiry.ts';
+import { type Fleet, type Observed, observedLinux } from '../../cluster/fleet/fleet.ts';
+import type { ClusterView } from '../../cluster/fleet/view.ts';
+import type { CheckedFinding } from '../../engine/check.ts';
+import { changesIn, type PlannedChange, waitsIn } from '../../engine/plan.ts';
 import { restartsOf } from '../../engine/restarts.ts';
 import type { Phase } from '../../engine/step.ts';
 import { FactError } from '../../errors.ts';
-import type { ClusterView } from '../../facts/cluster.ts';
-import { observedLinux, type Fleet, type Observed } from '../../facts/fleet.ts';
-import type { Inventory } from '../../model/inventory.ts';
-import type { PortMatrix, Way } from '../../surveys/port-matrix.ts';
+import type { PortMatrix, Way } from '../../host/ports.survey.ts';
+import type { Inventory } from '../../inventory/inventory.ts';
+import { runtimesInUse } from '../../runtime/runtimes.value.ts';
 import { certificatesView } from '../certificates.ts';
 import { clusterStatus } from '../status-view.ts';
-import { RECORD_FORMAT, type Note, type RecordedSystem, type RecordHead } from './line.ts';
+import { type Note, RECORD_FORMAT, type RecordedSystem, type RecordHead } from './line.ts';
 
 type NoteOf<K extends Note['kind']> = Extract<Note, { readonly kind: K }>;
 

@@ -1,7 +1,20 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { makeFolder } from '../make-folder.ts';
-import { jsonText } from '../visible.ts';
+import { makeFolder } from '../files.ts';
+import { jsonText } from '../text.ts';
+import type { RecordLine, RunRecord } from './line.ts';
+
+/**
+ * The record that this process has just written: its lines need no check, which would cost every run. @throws SyntaxError if
+ * it is no JSON
+ */
+export function ownRecord(content: string): RunRecord {
+  const [head, ...lines] = content
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line) as RecordLine | RunRecord['head']) as [RunRecord['head'], ...RecordLine[]];
+  return { head, lines, isWhole: true, leftOut: 0 };
+}
 
 /** A kbuild that is killed loses what it has recorded in so many last ms. */
 export const FLUSH_MS = 200;

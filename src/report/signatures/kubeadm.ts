@@ -1,5 +1,5 @@
 import { basename } from 'node:path/posix';
-import { CONTAINER_RUNTIMES } from '../../components/runtimes/index.ts';
+import { CONTAINER_RUNTIMES } from '../../runtime/runtimes.value.ts';
 import { RERUN, type Signature } from './signature.ts';
 
 /** Sockets and units of the runtimes as the kubelet, kubeadm and systemd name them. */

@@ -1,10 +1,10 @@
-import { kubectl } from '../../configuration/kubectl.ts';
-import type { Inventory, LinuxHost } from '../../model/inventory.ts';
-import type { Remote } from '../../remote/remote.ts';
+import { kubectl } from '../../inventory/api-server.ts';
+import type { Inventory, LinuxHost } from '../../inventory/inventory.ts';
+import { podSpace, type PodSpace } from '../../network/pods.survey.ts';
 import { numberIn, objectOf, objectsOf, textIn, textsIn, within } from '../../shell/decode.ts';
 import { sh } from '../../shell/sh.ts';
+import type { Remote } from '../../ssh/remote.ts';
 import { script } from '../../templates.ts';
-import { podSpace, type PodSpace } from '../../surveys/pod-space.ts';
 import { portOf } from './objects.ts';
 
 /** What flows can do: use the cluster through one control plane, and connect from this machine. */
@@ -66,7 +66,7 @@ export function benchOf({ inventory, host, remote, namespace, fetch }: Parts): B
     hostname: async (pod, port) => (await proxy(pod, port, 'hostname')).trim(),
     logs: (pod) => remote.run(sh`${inside} logs ${pod} -c web --tail=50`),
     portForward: (pod, port) =>
-      remote.run(script('linux/port-forward.sh', { KUBECTL: inside.join(' '), POD: pod, PORT: port })),
+      remote.run(script('windows/port-forward.sh', { KUBECTL: inside.join(' '), POD: pod, PORT: port })),
     resolve: async (name) => {
       const out = await remote.run(sh`getent ahostsv4 ${name} || [ $? -eq 2 ]`);
       return [...new Set(out.split('\n').flatMap((line) => line.split(' ')[0]?.trim() || []))];

@@ -1,9 +1,8 @@
-import type { PodSeen } from '../../surveys/pods-seen.ts';
+import type { PodSeen } from '../../network/pods.survey.ts';
 import type { Bench } from './bench.ts';
-import { HOST_POD, LINUX_POD, WEB_PORT, WINDOWS_HOST_PROGRAM, type GroupPods } from './objects.ts';
-import { fail, notTried, pass, type Outcome } from './outcome.ts';
+import { type GroupPods, HOST_POD, LINUX_POD, WEB_PORT, WINDOWS_HOST_PROGRAM } from './objects.ts';
 import type { Outside, Place } from './outside.ts';
-import type { Group } from './plan.ts';
+import { fail, type Group, notTried, type Outcome, pass } from './plan.ts';
 
 /** The inputs of all flows of one group. */
 export interface Trial {

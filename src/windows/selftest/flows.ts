@@ -1,3 +1,4 @@
+import { answers, ipOf, NO_LINUX, nodeToOtherNode, toNodes, toPlace, type Trial } from './flow-parts.ts';
 import {
   CONTENT,
   headlessOf,
@@ -12,8 +13,7 @@ import {
   WEB_PORT,
   WINDOWS_USER,
 } from './objects.ts';
-import { answers, ipOf, NO_LINUX, nodeToOtherNode, toNodes, toPlace, type Trial } from './flow-parts.ts';
-import { fail, limit, notTried, pass, type Outcome } from './outcome.ts';
+import { fail, limit, notTried, type Outcome, pass } from './plan.ts';
 
 /** One thing that must work, e.g. a connection. If `attempt` rejects, the flow failed; the selftest retries until `flowMs`. */
 export interface Flow {

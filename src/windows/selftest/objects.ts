@@ -1,9 +1,9 @@
-import { WINDOWS_TAINT } from '../../configuration/windows-kubeadm.ts';
-import type { Taint } from '../../model/inventory.ts';
+import type { NodeView } from '../../cluster/fleet/view.ts';
+import type { Taint } from '../../inventory/inventory.ts';
 import type { JsonObject } from '../../shell/decode.ts';
-import type { NodeView } from '../../facts/cluster.ts';
-import { RELEASES } from '../runtime-classes.ts';
-import { IMAGE_ROOT } from '../network/host-pods.ts';
+import { IMAGE_ROOT } from '../network/host-pods.step.ts';
+import { RELEASES } from '../runtime-classes.step.ts';
+import { WINDOWS_TAINT } from '../taint.value.ts';
 import { blockingTaints, type Group, type SelftestPlan } from './plan.ts';
 
 /** Ports of the web servers in the first and second container of a pod. */

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
-import type { Inventory } from '../../model/inventory.ts';
-import { overlap } from '../../topology/subnets.ts';
+import type { Inventory } from '../../inventory/inventory.ts';
+import { overlap } from '../../inventory/subnets.ts';
 
 /** `host:port` to connect to, or why there is none. */
 export type Place = { readonly target: string } | { readonly none: string };

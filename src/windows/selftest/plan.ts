@@ -1,7 +1,28 @@
-import { CONTROL_PLANE_TAINT, taintId, wantedTaints } from '../../configuration/taints.ts';
-import { WINDOWS_TAINT } from '../../configuration/windows-kubeadm.ts';
-import type { ClusterUp, NodeView } from '../../facts/cluster.ts';
-import type { Host, Taint } from '../../model/inventory.ts';
+import type { ClusterUp, NodeView } from '../../cluster/fleet/view.ts';
+import { CONTROL_PLANE_TAINT, taintId, wantedTaints } from '../../cluster/taints.ts';
+import type { Host, Taint } from '../../inventory/inventory.ts';
+import { WINDOWS_TAINT } from '../taint.value.ts';
+
+/**
+ * Result of one flow. `limit`: Windows does not support it (documented). `not-tried`: the cluster lacks what the flow
+ * needs.
+ */
+export type Outcome =
+  { readonly result: 'pass' } | { readonly result: 'fail' | 'limit' | 'not-tried'; readonly why: string };
+
+/** One row of the selftest's report. */
+export type Row = Outcome & {
+  /** The tested group, e.g. `windows 10.0.20348`. */
+  readonly about: string;
+  /** Title of the flow. */
+  readonly flow: string;
+};
+
+export const pass: Outcome = { result: 'pass' };
+
+export const fail = (why: string): Outcome => ({ result: 'fail', why });
+export const limit = (why: string): Outcome => ({ result: 'limit', why });
+export const notTried = (why: string): Outcome => ({ result: 'not-tried', why });
 
 /** Nodes that are tested together: the nodes of one build of Windows, or the Linux nodes. */
 export interface Group {

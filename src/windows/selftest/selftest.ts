@@ -1,12 +1,11 @@
-import type { NodeView } from '../../facts/cluster.ts';
-import { podsStarted, type PodSeen, type PodWait } from '../../surveys/pods-seen.ts';
+import type { NodeView } from '../../cluster/fleet/view.ts';
+import { type PodSeen, podsStarted, type PodWait } from '../../network/pods.survey.ts';
 import type { Bench } from './bench.ts';
 import type { Trial } from './flow-parts.ts';
-import { flows, trialOf, type Flow } from './flows.ts';
+import { type Flow, flows, trialOf } from './flows.ts';
 import { PLAIN_POD, podsOf, selftestObjects } from './objects.ts';
 import type { Outside } from './outside.ts';
-import { fail, type Outcome, type Row } from './outcome.ts';
-import type { SelftestPlan } from './plan.ts';
+import { fail, type Outcome, type Row, type SelftestPlan } from './plan.ts';
 
 /** Options of a selftest. */
 interface SelftestOptions extends PodWait {

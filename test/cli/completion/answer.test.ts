@@ -1,18 +1,17 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { commands } from '../../../src/cli/commands/index.ts';
-import { SHELLS } from '../../../src/cli/commands/completion.ts';
-import { runCompletion } from '../../../src/cli/completion.ts';
 import { answerFor, answerText } from '../../../src/cli/completion/answer.ts';
-import { completionAnswer } from '../../../src/cli/completion/run-complete.ts';
-import { wordsOf } from '../../../src/cli/completion/words.ts';
+import { completionAnswer, wordsOf } from '../../../src/cli/completion/run-complete.ts';
+import { commands } from '../../../src/commands/commands.ts';
+import { runCompletion } from '../../../src/commands/completion.ts';
+import { SHELLS } from '../../../src/commands/tools.command.ts';
 import { UsageError } from '../../../src/errors.ts';
-import { namesIn, type NamesInInventory } from '../../../src/inventory/names.ts';
+import { namesIn, type NamesInInventory } from '../../../src/inventory/file/names.ts';
 import { powershellParser, problemsOf } from '../../windows/grammar.ts';
-import { quietContext } from '../quiet-context.ts';
+import { quietContext } from '../../commands/quiet-context.ts';
 
 const NAMES: NamesInInventory = {
   cluster: 'prod',

@@ -1,12 +1,16 @@
 /** Control planes of a cluster whose key of service accounts is rotated, who holds tokens, and what each change does to them. */
 import { createHash, generateKeyPairSync } from 'node:crypto';
-import { endOf, rotationOf } from '../../../src/cluster/rotation.ts';
+import { type AuthorityCertificate, keyId, trustedKey } from '../../../src/certificates/authorities.facts.ts';
+import type { Rotating } from '../../../src/certificates/rotation.step.ts';
+import { endOf, rotationOf } from '../../../src/certificates/rotation.ts';
+import type { Fleet } from '../../../src/cluster/fleet/fleet.ts';
+import {
+  rotateAuthorityPhases,
+  ROTATION_PARTS,
+  type RotationPart,
+} from '../../../src/commands/certs-rotate-ca.phases.ts';
 import type { Step, Target } from '../../../src/engine/step.ts';
-import type { Fleet } from '../../../src/facts/fleet.ts';
-import { keyId, trustedKey, type AuthorityCertificate } from '../../../src/facts/linux/authorities.ts';
-import type { Rotating } from '../../../src/kubeadm/authority/rotating.ts';
-import type { LinuxHost } from '../../../src/model/inventory.ts';
-import { ROTATION_PARTS, rotateAuthorityPhases, type RotationPart } from '../../../src/phases/rotate-authority.ts';
+import type { LinuxHost } from '../../../src/inventory/inventory.ts';
 import { authoritiesWith } from '../../fakes/authorities.ts';
 import { clusterOf, cp1, cp2, fleetIn, inventoryOf, joinedHost, nodesOf, w1 } from '../../fakes/cluster.ts';
 

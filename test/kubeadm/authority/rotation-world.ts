@@ -1,14 +1,14 @@
 /** Hosts of a cluster whose CA is rotated, as far as a rotation can tell them apart, and what each change does to them. */
 import { stringify } from 'yaml';
-import { endOf, rotationOf } from '../../../src/cluster/rotation.ts';
+import type { AuthorityCertificate } from '../../../src/certificates/authorities.facts.ts';
+import { CLUSTER_INFO } from '../../../src/certificates/cluster-info.step.ts';
+import { type Rotating, SIGNING } from '../../../src/certificates/rotation.step.ts';
+import { endOf, rotationOf } from '../../../src/certificates/rotation.ts';
+import type { Fleet } from '../../../src/cluster/fleet/fleet.ts';
+import { objectKey } from '../../../src/cluster/fleet/view.ts';
+import { rotateAuthorityPhases, ROTATION_PARTS } from '../../../src/commands/certs-rotate-ca.phases.ts';
 import type { Step, Target } from '../../../src/engine/step.ts';
-import { objectKey } from '../../../src/facts/cluster.ts';
-import type { Fleet } from '../../../src/facts/fleet.ts';
-import type { AuthorityCertificate } from '../../../src/facts/linux/authorities.ts';
-import { CLUSTER_INFO } from '../../../src/kubeadm/authority/published.ts';
-import { SIGNING, type Rotating } from '../../../src/kubeadm/authority/rotating.ts';
-import { ROTATION_PARTS, rotateAuthorityPhases } from '../../../src/phases/rotate-authority.ts';
-import type { Inventory, LinuxHost } from '../../../src/model/inventory.ts';
+import type { Inventory, LinuxHost } from '../../../src/inventory/inventory.ts';
 import { authoritiesWith, madeAuthority } from '../../fakes/authorities.ts';
 import { certificateOf } from '../../fakes/certificate.ts';
 import { clusterOf, cp1, cp2, cp3, fleetIn, inventoryOf, joinedHost, nodesOf, w1 } from '../../fakes/cluster.ts';

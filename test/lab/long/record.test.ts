@@ -2,9 +2,9 @@
 import { copyFileSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { recordsIn, type RecordFile } from '../../../src/report/record/kept-records.ts';
 import type { RecordLine, RunRecord } from '../../../src/report/record/line.ts';
 import { readRecord } from '../../../src/report/record/read.ts';
+import { type RecordFile, recordsIn } from '../../../src/report/record/record-files.ts';
 import { timelineOf } from '../../../src/report/record/timeline.ts';
 import { traceFaults } from '../../fakes/trace-rules.ts';
 import type { Ran } from '../kbuild.ts';

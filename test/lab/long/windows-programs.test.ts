@@ -1,16 +1,16 @@
 /** Real Windows programs, each by itself under wine: what they make of the files and calls that kbuild gives them. No cluster. */
 import { parse as parseToml } from 'smol-toml';
-import { stringify } from 'yaml';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { secretYaml } from '../../../src/configuration/secret-yaml.ts';
+import { stringify } from 'yaml';
+import { windowsPaths } from '../../../src/paths.ts';
+import { revealed, Secret } from '../../../src/shell/secret.ts';
+import { secretYaml } from '../../../src/shell/yaml.ts';
+import { windowsContainerdConfig } from '../../../src/windows/containerd.step.ts';
 import {
   windowsJoinConfiguration,
   windowsResetConfiguration,
   windowsUpgradeConfiguration,
-} from '../../../src/configuration/windows-kubeadm.ts';
-import { windowsPaths } from '../../../src/paths.ts';
-import { revealed, Secret } from '../../../src/shell/secret.ts';
-import { windowsContainerdConfig } from '../../../src/windows/containerd-config.ts';
+} from '../../../src/windows/kubeadm.ts';
 import { inventoryOf } from '../../fakes/cluster.ts';
 import { windowsHost } from '../../fakes/inventory.ts';
 import { testCa } from '../../windows/ca.ts';

@@ -5,9 +5,9 @@
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { stringify } from 'yaml';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { flannel } from '../../../src/components/network-plugins/flannel.ts';
+import { stringify } from 'yaml';
+import { flannel } from '../../../src/network/flannel.value.ts';
 import { mixedFlannel } from '../../fakes/network.ts';
 import { releases } from '../../windows/host/internet.ts';
 import { leftovers } from '../../windows/host/machine.ts';

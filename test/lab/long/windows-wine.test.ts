@@ -6,9 +6,9 @@
 import { createHash } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parse, stringify } from 'yaml';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { flannel } from '../../../src/components/network-plugins/flannel.ts';
+import { parse, stringify } from 'yaml';
+import { flannel } from '../../../src/network/flannel.value.ts';
 import { windowsPaths } from '../../../src/paths.ts';
 import { mixedFlannel } from '../../fakes/network.ts';
 import { releases } from '../../windows/host/internet.ts';
@@ -21,9 +21,9 @@ import * as lab from '../lab.ts';
 import { ok, timed, unchanged } from '../ok.ts';
 import { nodes } from '../pods.ts';
 import { VERSIONS } from '../versions.ts';
-import { windowsEntry } from '../windows.ts';
 import { WINDOWS_PROGRAMS, windowsPrograms, type WindowsPrograms } from '../windows-programs.ts';
 import { patient, wineLabHost, type WineLabHost } from '../windows-wine.ts';
+import { windowsEntry } from '../windows.ts';
 
 const cp = 'wwcp1';
 const win = 'wwwin1';

@@ -1,5 +1,5 @@
-import { linuxRemote, type LinuxRemote } from '../../../src/remote/linux.ts';
 import { sh } from '../../../src/shell/sh.ts';
+import { linuxRemote, type LinuxRemote } from '../../../src/ssh/linux.ts';
 import { dialSsh } from '../../fakes/dial-ssh.ts';
 import { linuxHost } from '../../fakes/inventory.ts';
 import * as lab from '../lab.ts';

@@ -1,9 +1,9 @@
 /** Locks of hosts: one holder at a time, freed when a run dies, taken again after a lost connection, forced only when told. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { forceUnlock, lockHosts, whoHolds } from '../../../src/engine/lock.ts';
 import type { LockHolder } from '../../../src/engine/lock-holder.ts';
+import { forceUnlock, lockHosts, whoHolds } from '../../../src/engine/lock.ts';
 import { Refused } from '../../../src/errors.ts';
-import { lockUsed } from '../../../src/facts/linux/lock-used.ts';
+import { lockUsed } from '../../../src/host/machine.facts.ts';
 import { sh } from '../../../src/shell/sh.ts';
 import * as lab from '../lab.ts';
 import { PATIENCE_MS, waitUntil } from '../wait-until.ts';

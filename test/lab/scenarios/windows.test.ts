@@ -6,14 +6,14 @@
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { stringify } from 'yaml';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { spkiFingerprint } from '../../../src/shell/fingerprint.ts';
+import { stringify } from 'yaml';
+import { spkiFingerprint } from '../../../src/certificates/fingerprint.value.ts';
 import { DOCUMENTED_FLOWS } from '../../windows/documented-flows.ts';
 import { filesOf, leftovers } from '../../windows/host/machine.ts';
 import type { SimulatedWindowsHost } from '../../windows/host/server.ts';
 import { kubeadmJoin } from '../../windows/kubelet/join.ts';
-import { inventoryFile, kbuild, start, type Ran } from '../kbuild.ts';
+import { inventoryFile, kbuild, type Ran, start } from '../kbuild.ts';
 import * as lab from '../lab.ts';
 import { withNames } from '../name-server.ts';
 import { GATEWAY } from '../network-plan.ts';
@@ -21,9 +21,9 @@ import { ok, unchanged, well } from '../ok.ts';
 import { kubectl, nodes } from '../pods.ts';
 import { VERSIONS } from '../versions.ts';
 import { PATIENCE_MS, waitUntil } from '../wait-until.ts';
-import { packetBetween, windowsEntry, windowsLabHost } from '../windows.ts';
 import { areMade, WINDOWS_PROGRAMS, windowsPrograms } from '../windows-programs.ts';
 import { patient, wineLabHost, type WineLabHost } from '../windows-wine.ts';
+import { packetBetween, windowsEntry, windowsLabHost } from '../windows.ts';
 
 const [cp, w1, w2] = ['w3cp1', 'w3w1', 'w3w2'] as const;
 const HOSTS = [cp, w1, w2];

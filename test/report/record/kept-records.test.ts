@@ -14,11 +14,11 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   recordPath,
+  RECORDS_KEPT,
   recordsIn,
   removeOldRecords,
-  RECORDS_KEPT,
   tracePath,
-} from '../../../src/report/record/kept-records.ts';
+} from '../../../src/report/record/record-files.ts';
 import { FAILED_RUN, killedRunText, recordHeadOf, recordText } from '../../fakes/record.ts';
 
 let folder: string;

@@ -10,7 +10,7 @@ import {
   portsNote,
   recordHead,
 } from '../../../src/report/record/notes.ts';
-import { recordHead as headSchema, recordLine } from '../../../src/report/record/schema.ts';
+import { recordHead as headSchema, recordLine } from '../../../src/report/record/read.ts';
 import { certificateOf } from '../../fakes/certificate.ts';
 import { clusterOf, cp1, fleetOf, freshHost, inventoryOf, nodeOf, w1 } from '../../fakes/cluster.ts';
 

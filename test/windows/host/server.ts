@@ -4,15 +4,16 @@ import type { Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import ssh2, { type Connection, type ServerChannel } from 'ssh2';
-import type { WindowsHost } from '../../../src/model/inventory.ts';
+import ssh2 from 'ssh2';
+import type { Connection, ServerChannel } from 'ssh2';
+import type { WindowsHost } from '../../../src/inventory/inventory.ts';
 import { windowsHost } from '../../fakes/inventory.ts';
 import { loadAnswers } from './answers.ts';
-import { invocation, type DefaultShell } from './default-shell.ts';
+import { type DefaultShell, invocation } from './default-shell.ts';
 import type { Faults } from './faults.ts';
 import { freshMachine, type Machine } from './machine.ts';
 import { runScript, type Runtime } from './run-script.ts';
-import { ScriptFailure, type Answer, type HostControl, type Program } from './script.ts';
+import { type Answer, type HostControl, type Program, ScriptFailure } from './script.ts';
 import { serveSftp } from './sftp.ts';
 
 /** How the simulated host is set up. */

@@ -5,8 +5,8 @@
  */
 import { createHmac, X509Certificate } from 'node:crypto';
 import { parse, parseAllDocuments, stringify } from 'yaml';
-import { spkiFingerprint } from '../../../src/shell/fingerprint.ts';
-import { ApiError, apiOf, type Api, type ApiAccess } from './api.ts';
+import { spkiFingerprint } from '../../../src/certificates/fingerprint.value.ts';
+import { type Api, type ApiAccess, ApiError, apiOf } from './api.ts';
 import { certificateRequest } from './certificate-request.ts';
 
 interface JoinConfiguration {

@@ -1,12 +1,12 @@
 /** Answers that run real programs where the model's only say what they would do. The rest of each script is as in the model. */
 import type { PsValue } from '../../../src/shell/powershell.ts';
-import { jobDeadlineMs } from '../../../src/remote/job-deadlines.ts';
+import { jobDeadlineMs } from '../../../src/ssh/job-deadlines.ts';
 import { scriptFile } from '../../../src/templates.ts';
 import { filesOf } from '../host/machine.ts';
-import { ScriptFailure, type Answer } from '../host/script.ts';
+import { type Answer, ScriptFailure } from '../host/script.ts';
 import { commandsOn, type Native } from '../interpreter/commands.ts';
-import type { RealHost } from './host.ts';
 import { interpret } from '../interpreter/interpreter.ts';
+import type { RealHost } from './host.ts';
 import type { WineResult } from './wine.ts';
 
 /** The host that a machine's programs run on. */

@@ -1,0 +1,157 @@
+import { isIP } from 'node:net';
+import { shortFingerprint } from '../certificates/fingerprint.value.ts';
+import { type Fleet, linuxFacts, observedLinux } from '../cluster/fleet/fleet.ts';
+import { standing } from '../cluster/standing.ts';
+import { Refused } from '../errors.ts';
+import { controlPlanes } from '../inventory/hosts.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import { isInitFromBackup } from '../kubeadm/marker.facts.ts';
+import type { Manifest } from './manifest.ts';
+
+/** How the workers of the inventory stand to a backup. */
+export interface Workers {
+  /** Their kubelets trust its CA: they come by themselves. */
+  readonly own: readonly string[];
+  /** Nodes of another cluster. */
+  readonly others: readonly string[];
+  /** Not observed. */
+  readonly unknown: readonly string[];
+}
+
+/** The workers of the inventory by the CA that their kubelets trust. Throws `FactError` when that is unknown. */
+export function workersOf(inventory: Inventory, fleet: Fleet, { ca }: Manifest): Workers {
+  const workers = fleet.hosts.filter(({ host }) => host.role === 'worker');
+  const nodes = workers.filter(({ facts }) => facts.caFingerprint !== 'absent');
+  const namesOf = (list: typeof nodes): readonly string[] => list.map(({ host }) => host.name);
+  return {
+    own: namesOf(nodes.filter(({ facts }) => facts.caFingerprint === ca)),
+    others: namesOf(nodes.filter(({ facts }) => facts.caFingerprint !== ca)),
+    unknown: fleet.unreachable.filter(({ host }) => host.role === 'worker').map(({ host }) => host.name),
+  };
+}
+
+/** Refuses a backup whose CA no worker trusts although they are nodes of some cluster: it is of another one with the name. */
+export function workerRefusals({ name }: Inventory, { own, others }: Workers): readonly Refused[] {
+  if (own.length > 0 || others.length === 0) return [];
+  return [
+    new Refused(
+      name,
+      `${others.join(', ')} ${others.length === 1 ? 'is a node' : 'are nodes'} of a cluster with another CA: the backup is of another cluster of the same name`,
+      'take the backup of this cluster, or take these hosts out of the inventory',
+    ),
+  ];
+}
+
+/**
+ * Why control planes cannot be made anew on these hosts: one of them holds a control plane, or the endpoint is served, so not
+ * all are lost. `fleet`: without workers. Throws `FactError` when a fact that it needs is unknown.
+ */
+export function splitBrainRefusals(inventory: Inventory, fleet: Fleet): readonly Refused[] {
+  const controls = controlPlanes(inventory).flatMap((host) => {
+    const facts = linuxFacts(fleet, host);
+    return facts === undefined ? [] : [{ host, facts }];
+  });
+  const held = controls.filter(({ host, facts }) =>
+    ['joined', 'foreign'].includes(standing({ inventory, host, facts, fleet })),
+  );
+  const serving = controls.filter(({ facts }) => facts.endpoint === 'serves');
+  return [
+    ...held.map(
+      ({ host }) =>
+        new Refused(
+          host.name,
+          'it holds a control plane or parts of one, so not all control planes are lost',
+          isInitFromBackup(linuxFacts(fleet, host)?.marker)
+            ? `a restore came far here: run the same command again when its API answers, within minutes after ${host.name} has started; else \`kbuild reset --hosts ${host.name}\` first`
+            : `if its data may be wanted: \`kbuild etcd snapshot restore\` or \`kbuild etcd recover\`, see docs/operations.md; if not, \`kbuild reset --hosts ${host.name}\` first`,
+        ),
+    ),
+    ...(serving.length === 0
+      ? []
+      : [
+          new Refused(
+            inventory.name,
+            `the endpoint ${inventory.endpoint} is served (seen from ${serving.map(({ host }) => host.name).join(', ')}): a control plane lives`,
+            'switch it off for good, or name it in the inventory and use it; two of them would each take writes',
+          ),
+        ]),
+  ];
+}
+
+const KUBELET_CONF = '/etc/kubernetes/kubelet.conf';
+
+/**
+ * Refuses to found a cluster where every worker that answers is a node of one already: its control planes are lost, and a new
+ * cluster under the same endpoint would have another CA, so that none of them could come back. undefined elsewhere. Throws
+ * `FactError` when a fact that it needs is unknown.
+ */
+export function lostCluster(inventory: Inventory, fleet: Fleet): Refused | undefined {
+  if (fleet.cluster.state !== 'absent') return undefined;
+  // A control plane that was not observed may hold the cluster.
+  if (controlPlanes(inventory).some((host) => linuxFacts(fleet, host) === undefined)) return undefined;
+  const workers = observedLinux(fleet).filter(({ host }) => host.role === 'worker');
+  const isNode = ({ host, facts }: (typeof workers)[number]): boolean =>
+    facts.kubernetesTraces.has(KUBELET_CONF) &&
+    facts.caFingerprint !== 'absent' &&
+    standing({ inventory, host, facts, fleet }) === 'foreign';
+  const [first] = workers;
+  if (first === undefined || !workers.every(isNode)) return undefined;
+  const names = workers.map(({ host }) => host.name);
+  if (new Set(workers.map(({ facts }) => facts.caFingerprint)).size > 1) return undefined;
+  return new Refused(
+    inventory.name,
+    `${names.join(', ')} ${names.length === 1 ? 'is a node' : 'are nodes'} of a cluster already (CA ${shortFingerprint(first.facts.caFingerprint)}…), and no control plane of the inventory has one: a new cluster would shut ${names.length === 1 ? 'it' : 'them'} out for good`,
+    `if the control planes are lost: \`kbuild restore BACKUP\` brings the cluster back; if no cluster needs ${names.length === 1 ? 'it' : 'them'}: \`kbuild reset --hosts ${names.join(',')}\` first`,
+  );
+}
+
+/** An address of the lost control plane at which something may still run. */
+export interface OldAddress {
+  readonly name: string;
+  readonly address: string;
+}
+
+/** Addresses of the backup's control planes and members that none of the observed hosts has. */
+export function oldAddresses(fleet: Fleet, { controlPlanes: controls, etcd }: Manifest): readonly OldAddress[] {
+  const here = new Set(
+    observedLinux(fleet).flatMap(({ host, facts }) => [
+      host.address,
+      host.internalAddress,
+      ...facts.interfaces.flatMap(({ addresses }) => addresses),
+    ]),
+  );
+  const all = [
+    ...controls,
+    ...etcd.members.flatMap(({ name, peerUrl }) => {
+      try {
+        return [{ name, address: new URL(peerUrl).hostname.replace(/^\[|\]$/g, '') }];
+      } catch {
+        return [];
+      }
+    }),
+  ];
+  return [
+    ...new Map(
+      all.filter(({ address }) => isIP(address) !== 0 && !here.has(address)).map((one) => [one.address, one]),
+    ).values(),
+  ];
+}
+
+/**
+ * The nodes of lost control planes that the API still has: their machines are gone, and their names may come back on others.
+ * Throws `FactError` when a fact that it needs is unknown.
+ */
+export function lostNodes(inventory: Inventory, fleet: Fleet, manifest: Manifest): readonly string[] {
+  const { cluster } = fleet;
+  if (cluster.state !== 'up') return [];
+  return manifest.controlPlanes
+    .map(({ name }) => name)
+    .filter((name) => cluster.nodes.some((node) => node.name === name))
+    .filter((name) => {
+      const host = inventory.hosts.find((one) => one.name === name);
+      if (host === undefined) return true;
+      if (host.os !== 'linux' || host.role !== 'control-plane') return false;
+      const facts = linuxFacts(fleet, host);
+      return facts !== undefined && ['bare', 'prepared'].includes(standing({ inventory, host, facts, fleet }));
+    });
+}

@@ -1,0 +1,177 @@
+import { isIP } from 'node:net';
+import { type Kinds, observedLinux } from '../cluster/fleet/fleet.ts';
+import { hasReturned } from '../cluster/return.ts';
+import { type Check, eachHost, type Finding, type HostFinding, type HostSeen, unknown } from '../engine/check.ts';
+import { FactError } from '../errors.ts';
+import { balancers, controlPlanes } from '../inventory/hosts.ts';
+import { paths } from '../paths.ts';
+import type { EndpointAnswer } from './endpoint.facts.ts';
+
+export const endpointName: Check = {
+  name: 'endpoint-name',
+  title: "the endpoint's name resolves on every host, and to the same address",
+  why: 'Kubelets reach the API by it. Add it to DNS, or set `kubernetes.endpointInHosts: true` where one control plane is behind it. Without a load balancer it must be an address of the control plane.',
+  severities: ['error'],
+  test: ({ inventory, fleet }) => {
+    const name = inventory.endpoint.slice(0, inventory.endpoint.lastIndexOf(':'));
+    if (isIP(name) !== 0 || inventory.endpointInHosts) return [];
+    const [only, ...others] = controlPlanes(inventory);
+    const own =
+      inventory.loadBalancer.kind === 'none' && only !== undefined && others.length === 0
+        ? [only.internalAddress, only.address]
+        : undefined;
+    const found: Finding[] = [];
+    const seen = new Map<string, string[]>();
+    for (const { host, facts } of observedLinux(fleet)) {
+      try {
+        const addresses = facts.lookups.get(name) ?? [];
+        const remedy = `correct DNS or /etc/hosts of the host`;
+        if (addresses === 'silent' || addresses.length === 0) {
+          const message = `does not know ${name}, the endpoint${addresses === 'silent' ? ': no name server answered within 3 s' : ''}`;
+          found.push({ severity: 'error', host: host.name, message, remedy });
+        } else if (own !== undefined && !addresses.some((address) => own.includes(address))) {
+          const message = `takes ${name} for ${addresses.join(', ')}, and it is ${own[0]!} (${only!.name})`;
+          found.push({ severity: 'error', host: host.name, message, remedy });
+        } else {
+          const key = addresses.toSorted().join(', ');
+          seen.set(key, [...(seen.get(key) ?? []), host.name]);
+        }
+      } catch (error) {
+        if (!(error instanceof FactError)) throw error;
+        found.push(unknown(error));
+      }
+    }
+    const [most, ...rest] = [...seen].toSorted(([, a], [, b]) => b.length - a.length);
+    return [
+      ...found,
+      ...(own === undefined ? rest : []).flatMap(([addresses, names]) =>
+        names.map((host) => ({
+          severity: 'error' as const,
+          host,
+          message: `takes ${name} for ${addresses}, other hosts for ${most![0]}`,
+          remedy: 'make DNS and /etc/hosts of all hosts agree',
+        })),
+      ),
+    ];
+  },
+};
+
+const NO_WAY: Partial<Readonly<Record<EndpointAnswer, string>>> = {
+  silent: 'does not answer: packets to it are lost',
+  unreachable: 'cannot be reached: no machine has the address, or there is no route',
+  unresolved: 'is a name that does not resolve',
+};
+
+const error = (message: string, remedy: string): readonly HostFinding[] => [{ severity: 'error', message, remedy }];
+
+/** No machine has the address yet that kbuild will put on a balancer. */
+function virtualAddressIsFree({ inventory, facts, fleet }: HostSeen): readonly HostFinding[] {
+  const { loadBalancer } = inventory;
+  if (!('address' in loadBalancer) || !['refused', 'open', 'serves'].includes(facts.endpoint)) return [];
+  const { address } = loadBalancer;
+  const isOurs = observedLinux(fleet).some(({ facts: its }) =>
+    its.interfaces.some(({ addresses }) => addresses.includes(address)),
+  );
+  if (isOurs) return [];
+  return error(`another machine has the virtual address ${address}`, 'choose a free address for loadBalancer.address');
+}
+
+const PAGE = {
+  name: 'endpoint',
+  title: 'the endpoint leads to a load balancer that waits, and a virtual address is free',
+  why: 'Before the cluster stands, a connection to `kubernetes.endpoint` should be refused: the balancer is there and has nothing behind it. One that times out never reaches a control plane; one that is served belongs to another cluster. Mend the load balancer, or choose another address.',
+  severities: ['error', 'warning'],
+} as const;
+
+/**
+ * The endpoint leads somewhere. Before there is a cluster a refused connection is right: the balancer is there, and nothing
+ * behind it (kubernetes.io, "Creating Highly Available Clusters"). For a host that joins, the API must answer.
+ */
+export const endpoint = eachHost(PAGE, (seen) => {
+  const { inventory, facts, fleet } = seen;
+  const answer = facts.endpoint;
+  if (answer === 'not asked') return [];
+  if ('address' in inventory.loadBalancer) return fleet.cluster.state === 'absent' ? virtualAddressIsFree(seen) : [];
+  const what = `the endpoint ${inventory.endpoint}`;
+  const lost = NO_WAY[answer];
+  if (lost !== undefined)
+    return error(
+      `${what} ${lost}`,
+      'mend the load balancer or the name; before the cluster stands, a connection should be refused',
+    );
+  if (fleet.cluster.state !== 'absent')
+    return answer === 'refused'
+      ? error(`${what} refuses connections`, 'give the load balancer the control planes as backends')
+      : [];
+  if (answer === 'serves')
+    return error(
+      `${what} is served already, and there is no cluster of this inventory`,
+      'name the load balancer of this cluster, without backends of another one',
+    );
+  return answer === 'refused'
+    ? []
+    : [
+        {
+          severity: 'warning',
+          message: `${what} accepts connections before an API server runs: a balancer without backends, or another cluster?`,
+        },
+      ];
+});
+
+type Holder = Kinds['linux'];
+
+/** The hosts that hold the virtual address. */
+const holdersOf = ({ fleet }: Pick<HostSeen, 'fleet'>, address: string): readonly Holder[] =>
+  observedLinux(fleet).filter(({ facts }) => facts.interfaces.some(({ addresses }) => addresses.includes(address)));
+
+/** Why a holder must give the address up, and how; undefined for a load balancer of the inventory. */
+function claim({ inventory, fleet }: HostSeen, { host, facts }: Holder): Omit<HostFinding, 'severity'> | undefined {
+  const isKubeVip = inventory.loadBalancer.kind === 'kube-vip';
+  // The kubelet then ends the pod, which gives the address up.
+  const stop = isKubeVip ? `mv ${paths.kubeVipManifest} /root/` : 'systemctl stop keepalived';
+  const atOnce = `at once: \`${stop}\` on ${host.name}`;
+  if (hasReturned(inventory, fleet, host, facts))
+    return {
+      message: 'it was removed from the cluster, and came back',
+      remedy: `\`kbuild reset --hosts ${host.name}\` stops ${isKubeVip ? 'kube-vip' : 'keepalived'} first and cleans the host; ${atOnce}`,
+    };
+  if (inventory.loadBalancer.kind !== 'keepalived' || balancers(inventory).some(({ name }) => name === host.name))
+    return undefined;
+  return {
+    message: 'it is no load balancer of the inventory',
+    remedy: `\`kbuild up\` stops keepalived there; ${atOnce}`,
+  };
+}
+
+export const virtualAddress = eachHost(
+  {
+    name: 'virtual-address',
+    title: 'at most one host holds the virtual address of the load balancer',
+    why: 'Two hosts with the same virtual address take turns: a connection reaches the one that answered ARP last. It happens when a control plane that was removed as dead boots again, when a host is no load balancer any more, or when VRRP between two of them is dropped. The address belongs to no host: none needs another one. The message names the host that must give it up, and how.',
+    severities: ['warning'],
+  },
+  (seen) => {
+    const { inventory, host } = seen;
+    if (!('address' in inventory.loadBalancer)) return [];
+    const { address, kind } = inventory.loadBalancer;
+    const holders = holdersOf(seen, address);
+    const own = holders.find((one) => one.host.name === host.name);
+    if (own === undefined || holders.length < 2) return [];
+    const others = holders.flatMap((one) => (one.host.name === host.name ? [] : [one.host.name])).join(', ');
+    const message = `holds the virtual address ${address}, and so does ${others}`;
+    const claimed = claim(seen, own);
+    if (claimed !== undefined) return [{ severity: 'warning', ...claimed, message: `${message}: ${claimed.message}` }];
+    // The others are at fault, and say so.
+    if (holders.some((one) => claim(seen, one) !== undefined)) return [];
+    return [
+      {
+        severity: 'warning',
+        message: `${message}: they do not hear each other`,
+        remedy:
+          kind === 'keepalived'
+            ? 'let VRRP (IP protocol 112) through between the load balancers; `kbuild up` mends their configurations'
+            : 'see the log of kube-vip on both: kubectl -n kube-system get pods -o wide | grep kube-vip',
+      },
+    ];
+  },
+);

@@ -1,0 +1,39 @@
+import { endpointHost } from '../inventory/api-server.ts';
+import { balancers, controlPlanes, kubernetesHosts } from '../inventory/hosts.ts';
+import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
+import { probe } from '../shell/probe.ts';
+import { script } from '../templates.ts';
+
+/**
+ * The result of a connection to the cluster's endpoint. `refused`: a machine without a listener there; `open`: a listener of
+ * unknown kind; `serves`: it speaks HTTPS; `silent`: no answer in time; `unreachable`: no route, or no machine has the address;
+ * `unresolved`: no such name.
+ */
+export type EndpointAnswer = 'refused' | 'open' | 'serves' | 'silent' | 'unreachable' | 'unresolved' | 'not asked';
+
+const ANSWERS: readonly EndpointAnswer[] = ['refused', 'open', 'serves', 'silent', 'unreachable', 'unresolved'];
+
+/**
+ * True when kbuild does not manage the endpoint (an external load balancer, a DNS name, or an unassigned address) and must
+ * probe it.
+ */
+function isAsked(inventory: Inventory, host: LinuxHost): boolean {
+  const { endpoint, loadBalancer, endpointInHosts } = inventory;
+  const name = endpointHost(endpoint);
+  if (loadBalancer.kind === 'keepalived') return balancers(inventory).some((one) => one.name === host.name);
+  if (loadBalancer.kind === 'kube-vip') return host.role === 'control-plane';
+  if (endpointInHosts || controlPlanes(inventory).some(({ internalAddress }) => internalAddress === name)) return false;
+  return kubernetesHosts(inventory).some((one) => one.name === host.name) && host.role !== 'etcd';
+}
+
+/** The endpoint as a host that has not joined reaches it. A virtual address that kbuild manages is probed itself. */
+export function endpoint(inventory: Inventory, host: LinuxHost) {
+  const { loadBalancer } = inventory;
+  const address = 'address' in loadBalancer ? loadBalancer.address : endpointHost(inventory.endpoint);
+  const port = inventory.endpoint.slice(inventory.endpoint.lastIndexOf(':') + 1);
+  const asked = isAsked(inventory, host) ? 'yes' : 'no';
+  return probe(
+    script('balancer/probe-endpoint.sh', { ASKED: asked, ADDRESS: address, PORT: port }),
+    (out): EndpointAnswer => ANSWERS.find((answer) => answer === out.trim()) ?? 'not asked',
+  );
+}

@@ -1,0 +1,105 @@
+import { isNodeGone } from '../cluster/nodes.ts';
+import { standing } from '../cluster/standing.ts';
+import { runs } from '../engine/combinators.ts';
+import type { Step, Target } from '../engine/step.ts';
+import { Refused } from '../errors.ts';
+import { isSwitchedOn } from '../host/services.facts.ts';
+import { joinedNodes, kubeconfigsAstray } from '../kubeadm/endpoint.ts';
+import { paths } from '../paths.ts';
+import { sh } from '../shell/sh.ts';
+import type { Watches } from '../shell/watched.ts';
+
+/** The files that kbuild writes for its load balancers, each with the backup of the file that it replaced. */
+const FILES: Readonly<Record<string, string | undefined>> = {
+  [paths.haproxyConfig]: paths.haproxyConfigBackup,
+  [paths.keepalivedConfig]: paths.keepalivedConfigBackup,
+  [paths.checkApiserver]: undefined,
+};
+
+/** In the order in which they stop: keepalived first, which has the virtual address. */
+const UNITS = { keepalived: paths.keepalivedConfig, haproxy: paths.haproxyConfig } as const;
+
+const watches: Watches = { units: Object.keys(UNITS) };
+
+/** Stops kbuild's load balancer on the host, before another step removes its files. The packages stay. */
+export const noLoadBalancer: Step = {
+  name: 'no-load-balancer',
+  watches,
+  diff: ({ host, facts }) => {
+    const units = Object.entries(UNITS).flatMap(([unit, config]) => {
+      return isSwitchedOn(facts.services.get(unit)) && facts.ownFiles.includes(config) ? [unit] : [];
+    });
+    if (units.length === 0) return [];
+    return [
+      {
+        summary: `stop and disable ${units.join(' and ')} (found running with kbuild's configuration)`,
+        apply: runs(host, sh`systemctl disable --now ${units} && rm -f -- ${paths.haproxySocket}`),
+      },
+    ];
+  },
+};
+
+/** @throws Refused while a node of the cluster reaches the API by another endpoint than the inventory's: this balancer may serve it */
+function refuseInUse({ inventory, host, fleet }: Target): void {
+  const { cluster } = fleet;
+  if (cluster.state !== 'up') return;
+  const found = joinedNodes(inventory, fleet).flatMap((seen) =>
+    kubeconfigsAstray(inventory, cluster, seen).map(({ name, server }) => `${name} of ${seen.host.name} (${server})`),
+  );
+  if (found.length > 0)
+    throw new Refused(
+      host.name,
+      `its load balancer may still be in use: ${found.join(', ')}`,
+      `lead them to the inventory's endpoint first: \`kbuild move-endpoint ${inventory.endpoint}\``,
+    );
+}
+
+/** Stops the load balancer of a host that is no longer one, when no node needs it. */
+export const formerBalancer: Step = {
+  ...noLoadBalancer,
+  diff: (target) =>
+    noLoadBalancer.diff(target).map((change) => ({
+      ...change,
+      apply: async (on) => {
+        refuseInUse(target);
+        await change.apply?.(on);
+      },
+    })),
+};
+
+/** True for a host that is no node of the live cluster. */
+function isStray(target: Target): boolean {
+  const { host, fleet } = target;
+  if (host.role === 'load-balancer' || fleet.cluster.state !== 'up') return false;
+  return isNodeGone(target) || standing(target) === 'foreign';
+}
+
+/** Stops the load balancer of a host outside the cluster first of all: it still claims the virtual address of another host. */
+export const strayBalancer: Step = {
+  name: 'stray-balancer',
+  watches,
+  diff: (target) => (isStray(target) ? noLoadBalancer.diff(target) : []),
+};
+
+/** Stops the load balancer of a node after kubeadm's reset, which may need it. */
+export const membersBalancer: Step = {
+  name: 'no-load-balancer',
+  watches,
+  diff: (target) => (isStray(target) ? [] : noLoadBalancer.diff(target)),
+};
+
+/** Removes kbuild's configurations from a former load balancer, and restores those from before. */
+export const noBalancerFiles: Step = {
+  name: 'no-balancer-files',
+  diff: ({ host, facts }) =>
+    Object.entries(FILES)
+      .filter(([path]) => facts.ownFiles.includes(path))
+      .map(([path, backup]) =>
+        backup !== undefined && facts.ownFiles.includes(backup)
+          ? {
+              summary: `restore ${path} from ${backup} (found kbuild's)`,
+              apply: runs(host, sh`mv -- ${backup} ${path}`),
+            }
+          : { summary: `remove ${path} (found kbuild's)`, apply: runs(host, sh`rm -f -- ${path}`) },
+      ),
+};

@@ -1,0 +1,60 @@
+import { eachHost, type HostFinding } from '../engine/check.ts';
+import { expiring, type Expiring, expiringText, renewal } from './expiry.ts';
+import { lostKeys, PKI_FOLDER } from './shared-keys.ts';
+
+/** Certificates that a message names; of more it gives the number. */
+const NAMED = 3;
+
+/** Days before the end at which it is an error: too few to plan the exchange of an authority. */
+const ERROR_AT_DAYS = 7;
+
+function finding(severity: HostFinding['severity'], found: readonly Expiring[]): readonly HostFinding[] {
+  if (found.length === 0) return [];
+  const named = found.slice(0, NAMED).map(expiringText).join(', ');
+  const more = found.length > NAMED ? ` and ${String(found.length - NAMED)} more` : '';
+  return [{ severity, message: `certificates run out: ${named}${more}`, remedy: renewal(found) }];
+}
+
+export const certificateExpiry = eachHost(
+  {
+    name: 'certificate-expiry',
+    title: 'the certificates of Kubernetes on the host hold for more than 30 days',
+    why: 'kubeadm makes certificates that hold for one year. When they have expired, the control plane stops, and `kubectl` is refused. `kbuild up` and `kbuild certs renew` renew them when 30 days are left (`certificates.renewBefore`), and so does an upgrade ([operations](operations.md#certificates)). The kubelet renews its client certificate by itself. Nothing renews an authority: 7 days before its end, or that of a certificate that the inventory brings, it is an error.',
+    severities: ['error', 'warning', 'due'],
+  },
+  ({ inventory, facts }) => {
+    const found = expiring(inventory, facts);
+    const of = (renewer: Expiring['renewer']) => found.filter((one) => one.renewer === renewer);
+    const isClose = ({ days }: Expiring): boolean => days <= ERROR_AT_DAYS;
+    return [
+      ...finding(
+        'error',
+        of('you').filter((one) => isClose(one)),
+      ),
+      ...finding('due', of('kbuild')),
+      ...finding('warning', [...of('you').filter((one) => !isClose(one)), ...of('kubelet')]),
+    ];
+  },
+);
+
+export const sharedKeys = eachHost(
+  {
+    name: 'shared-keys',
+    title: 'every control plane has the keys of the authorities and of the service accounts',
+    why: "Nothing stops when `ca.key`, `sa.key`, etcd's `ca.key` or `front-proxy-ca.key` is lost, until something must be signed: a join, a renewal, the next token after a restart. `up` copies a key from another control plane. If none has it, take it from your backup, while the certificates that it signed are valid.",
+    severities: ['due', 'warning'],
+  },
+  ({ inventory, host, facts, fleet }) =>
+    lostKeys(inventory, fleet, { host, facts }).map(({ key, from }) =>
+      from === undefined
+        ? {
+            severity: 'warning',
+            message: `${PKI_FOLDER}/${key} is gone, and no other control plane has it: nothing can be signed with it`,
+            remedy: 'take it from your backup (docs/operations.md, "A key is lost")',
+          }
+        : {
+            severity: 'due',
+            message: `${PKI_FOLDER}/${key} is gone; up copies it from ${from.name}`,
+          },
+    ),
+);

@@ -1,0 +1,136 @@
+import { passEtcdGate } from '../cluster/members.ts';
+import { ABOUT_MS } from '../engine/restarts.ts';
+import type { Change, Restart, Target } from '../engine/step.ts';
+import type { LinuxHost } from '../inventory/inventory.ts';
+import type { On } from '../ssh/remote.ts';
+import type { AuthorityCertificate, RotatedName } from './authorities.facts.ts';
+import { KUBECONFIGS, pemOf, placeAuthority, type Placement, placementFiles, readersOf } from './authority-files.ts';
+import { keyFiles, placeServiceAccountKey } from './service-account-key.ts';
+
+/** Keeps what a way back needs, before the authorities of a control plane change: a copy of its /etc/kubernetes, and once a snapshot of etcd. */
+export type KeepControlPlane = (on: On, host: LinuxHost) => Promise<void>;
+
+/** How long a host may take until its components are seen to be younger than the files that they read, in ms. */
+export const PLACED_SETTLE_MS = 5 * 60_000;
+
+/** The certificates in words: who they are of, and when they end; of public keys the names. */
+export const bundleText = (all: readonly AuthorityCertificate[]): string =>
+  all.length === 0
+    ? 'none'
+    : all
+        .map(({ subject, expiresMs }) =>
+          expiresMs === Infinity ? subject : `${subject} until ${new Date(expiresMs).toISOString().slice(0, 10)}`,
+        )
+        .join(' and ');
+
+/** Kubeconfigs of the host that hold other certificates. Those that name a file hold none. */
+const otherKubeconfigs = ({ facts }: Target, bundle: readonly AuthorityCertificate[]): readonly string[] =>
+  KUBECONFIGS.filter((name) => {
+    const found = facts.authorities.kubeconfigs.get(name) ?? [];
+    return found.length > 0 && pemOf(found) !== pemOf(bundle);
+  });
+
+/** The API reports whole seconds. */
+const wholeSeconds = (ms: number): number => Math.floor(ms / 1000) * 1000;
+
+/** Components of the host that are older than the authority's file, which they read only when they start. */
+function olderReaders({ inventory, host, facts, fleet: { cluster } }: Target, name: RotatedName): readonly string[] {
+  if (host.role !== 'control-plane' || cluster.state !== 'up') return [];
+  const { changedMs } = facts.authorities.files[name];
+  return readersOf(inventory, name).filter((component) =>
+    cluster.pods.some(
+      ({ labels, node, startedMs }) =>
+        labels['component'] === component && node === host.name && startedMs > 0 && wholeSeconds(changedMs) > startedMs,
+    ),
+  );
+}
+
+/** True for a kubelet that is older than the file of the cluster's CA: it read it, or its kubeconfig, when it started. */
+function hasOldKubelet({ facts }: Target, name: RotatedName): boolean {
+  const startedMs = facts.services.get('kubelet')?.startedMs ?? 0;
+  return name === 'ca' && startedMs > 0 && wholeSeconds(facts.authorities.files.ca.changedMs) > startedMs;
+}
+
+/** How a host falls short of trusting these certificates, as text after "found"; empty if it does, and all that it runs does. */
+function placementFlaws(target: Target, name: RotatedName, bundle: readonly AuthorityCertificate[]): readonly string[] {
+  const has = target.facts.authorities.files[name].bundle;
+  const conf = name === 'ca' ? otherKubeconfigs(target, bundle) : [];
+  const older = [...olderReaders(target, name), ...(hasOldKubelet(target, name) ? ['kubelet'] : [])];
+  return [
+    ...(pemOf(has) === pemOf(bundle) ? [] : [bundleText(has)]),
+    ...(conf.length === 0 ? [] : [`others in ${conf.join(', ')}`]),
+    ...(older.length === 0 ? [] : [`${older.join(', ')} older than the file`]),
+  ];
+}
+
+/** What an operator calls these components, and about how long each is away. */
+const RESTARTS: Readonly<Record<string, Pick<Restart, 'what' | 'aboutMs'>>> = {
+  'kube-apiserver': { what: 'API server', aboutMs: ABOUT_MS.apiServer },
+  'kube-controller-manager': { what: 'controller manager', aboutMs: ABOUT_MS.pod },
+  'kube-scheduler': { what: 'scheduler', aboutMs: ABOUT_MS.pod },
+  'kube-vip': { what: 'kube-vip', aboutMs: ABOUT_MS.pod },
+  etcd: { what: 'etcd', aboutMs: ABOUT_MS.pod },
+};
+
+/** What restarts on a host when it gets other certificates of an authority. */
+export function placementRestarts(
+  { inventory, host }: Pick<Target, 'inventory' | 'host'>,
+  name: RotatedName,
+): readonly Restart[] {
+  const pods = host.role === 'control-plane' ? readersOf(inventory, name) : [];
+  return [
+    ...pods.map((pod) => ({ ...RESTARTS[pod]!, hosts: [host.name] })),
+    ...(name === 'ca' ? [{ what: 'kubelet', hosts: [host.name], aboutMs: ABOUT_MS.kubelet }] : []),
+  ];
+}
+
+/** Has a host trust these certificates, and restarts what read others. @throws Refused while a member of etcd that must restart is needed */
+export async function place(
+  { inventory, host }: Pick<Target, 'inventory' | 'host'>,
+  placement: Omit<Placement, 'name' | 'pods' | 'restartsKubelet'> &
+    Partial<Pick<Placement, 'pods' | 'restartsKubelet'>> & { readonly name: RotatedName },
+  on: On,
+): Promise<void> {
+  const { name, bundle } = placement;
+  if (name === 'sa') {
+    await on(host).job('place-authority', placeServiceAccountKey(inventory, host, bundle), keyFiles(bundle));
+    return;
+  }
+  const pods = host.role === 'control-plane' ? readersOf(inventory, name) : [];
+  const whole = { pods, restartsKubelet: name === 'ca', ...placement, name };
+  // Not the other control planes: while an authority changes, it may be this change that mends them.
+  if (whole.pods.includes('etcd')) await passEtcdGate(inventory, on(host), host);
+  await on(host).job('place-authority', placeAuthority(inventory, host, whole), placementFiles(whole.bundle));
+}
+
+/** What a host is to trust. */
+interface Wanted {
+  readonly bundle: readonly AuthorityCertificate[];
+  /** The summary's beginning. */
+  readonly why: string;
+  /** Common names of authorities that no port names any more. */
+  readonly withdrawn?: readonly string[];
+  /** Done before the host changes; what it throws leaves the host as it is. */
+  readonly before?: (on: On, host: LinuxHost) => Promise<void>;
+}
+
+/** The change that has a host trust these certificates; none if it does. */
+export function placing(
+  target: Target,
+  name: RotatedName,
+  { bundle, why, withdrawn = [], before }: Wanted,
+): readonly Change[] {
+  const flaws = placementFlaws(target, name, bundle);
+  if (flaws.length === 0) return [];
+  return [
+    {
+      summary: `${why} (found ${flaws.join('; ')})`,
+      disrupts: true,
+      restarts: placementRestarts(target, name),
+      apply: async (on) => {
+        await before?.(on, target.host);
+        await place(target, { name, bundle, withdrawn }, on);
+      },
+    },
+  ];
+}

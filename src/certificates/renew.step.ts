@@ -1,0 +1,156 @@
+import { standing } from '../cluster/standing.ts';
+import { ABOUT_MS } from '../engine/restarts.ts';
+import type { Step, Target } from '../engine/step.ts';
+import { Refused } from '../errors.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import { apiServerNames, clusterConfiguration, initConfiguration, namesIn } from '../kubeadm/config.ts';
+import type { JsonObject } from '../shell/decode.ts';
+import { secretYaml } from '../shell/yaml.ts';
+import type { On } from '../ssh/remote.ts';
+import { signsByCommand } from './authorities.value.ts';
+import { type Due, nearItsEnd, renewerOf } from './expiry.ts';
+import { authorityOf, RENEWED_NAMES, type RenewedName } from './kubeadm-names.ts';
+import { placeCertificates, restartedBy, signedCertificates } from './leaves.ts';
+import { renewCertificates } from './renew-job.ts';
+import { signingAuthority } from './signing-command.value.ts';
+
+interface Names {
+  readonly missing: readonly string[];
+  /** Names that the inventory had and has no more. What kbuild did not put there stays. */
+  readonly dropped: readonly string[];
+  readonly kept: readonly string[];
+}
+
+/** How the names of the API server's certificate on a host differ from the inventory; undefined where there is none. */
+function differing({ inventory, facts, fleet }: Target, removed: 'go' | 'stay'): Names | undefined {
+  const certificate = facts.certificates.find(({ name }) => name === 'apiserver');
+  if (certificate === undefined) return undefined;
+  const wanted = apiServerNames(inventory);
+  const noted = fleet.cluster.state === 'up' ? fleet.cluster.settings?.['cluster'] : undefined;
+  const allowed = namesIn(clusterConfiguration(inventory));
+  const dropped = namesIn((noted ?? {}) as JsonObject).filter(
+    (name) => removed === 'go' && !allowed.includes(name) && certificate.names.includes(name),
+  );
+  return {
+    missing: wanted.filter((name) => !certificate.names.includes(name)),
+    dropped,
+    kept: certificate.names.filter((name) => !dropped.includes(name)),
+  };
+}
+
+/** The inventory with more names for the API servers. */
+function withNames(inventory: Inventory, names: readonly string[]): Inventory {
+  const { kubeadm } = inventory;
+  const certSANs = [...new Set([...namesIn(kubeadm.cluster), ...names])];
+  const apiServer = { ...(kubeadm.cluster['apiServer'] as JsonObject | undefined), certSANs };
+  return { ...inventory, kubeadm: { ...kubeadm, cluster: { ...kubeadm.cluster, apiServer } } };
+}
+
+async function sign({ inventory: given, host }: Target, kept: readonly string[], on: On): Promise<void> {
+  const inventory = withNames(given, kept);
+  if (signingAuthority(inventory) !== undefined) {
+    const signed = await signedCertificates(on(host), inventory, ['apiserver']);
+    await on(host).job('renew-certificates', placeCertificates(inventory, host, ['apiserver']), signed);
+    return;
+  }
+  const config = secretYaml([initConfiguration(inventory, host), clusterConfiguration(inventory)]);
+  await on(host).job('renew-certificates', renewCertificates(inventory, host, ['apiserver'], 'by-configuration'), {
+    'config.yaml': config,
+  });
+}
+
+const signedFor = (removed: 'go' | 'stay'): Step => ({
+  name: 'api-server-names',
+  diff: (target) => {
+    const { host } = target;
+    if (host.role !== 'control-plane' || standing(target) !== 'joined') return [];
+    const names = differing(target, removed);
+    if (names === undefined || names.missing.length + names.dropped.length === 0) return [];
+    const { missing, dropped, kept } = names;
+    const found = [
+      ...(missing.length === 0 ? [] : [`for ${missing.join(', ')} (found not in it)`]),
+      ...(dropped.length === 0 ? [] : [`without ${dropped.join(', ')}`]),
+    ];
+    return [
+      {
+        summary: `sign the certificate of the API server of ${host.name} ${found.join(' and ')}`,
+        apply: (on) => sign(target, kept, on),
+      },
+    ];
+  },
+});
+
+/**
+ * Signs the certificate of a joined control plane's API server for the names that the inventory gives it, with a new key. The API
+ * server reads it again without a restart. It runs before the settings are noted, by which it knows the names that were removed.
+ */
+export const apiServerCertificateNames: Step = signedFor('go');
+
+/** The same while the endpoint moves: names that the inventory no longer has stay, because clients still come by the old endpoint. */
+export const apiServerNamesAdded: Step = signedFor('stay');
+
+/** The certificates that this step renews: not those of an etcd on hosts of its own, which its steps renew. */
+const isOurs = ({ inventory }: Target, name: RenewedName): boolean =>
+  renewerOf(inventory, name) === 'kbuild' && (inventory.etcd.topology === 'stacked' || authorityOf(name) !== 'etcd-ca');
+
+function found(target: Target, due: Due): readonly { readonly name: RenewedName; readonly why: string }[] {
+  const { facts, host } = target;
+  return RENEWED_NAMES.filter((name) => isOurs(target, name)).flatMap((name) => {
+    const certificate = facts.certificates.find((one) => one.name === name);
+    const why = certificate === undefined ? undefined : due(host.name, certificate, { ...target, nowMs: facts.nowMs });
+    return why === undefined ? [] : [{ name, why }];
+  });
+}
+
+/** @throws Refused when an authority that must sign has itself ended: no client would trust what it signs */
+function refuseEndedAuthority({ host, facts }: Target, names: readonly RenewedName[]): void {
+  const ended = facts.certificates.find(
+    ({ name, expires }) => Date.parse(expires) <= facts.nowMs && names.some((one) => authorityOf(one) === name),
+  );
+  if (ended === undefined) return;
+  throw new Refused(
+    host.name,
+    `the authority ${ended.name} ended ${ended.expires}, and no client trusts what it signs`,
+    `give it a new end first: \`kbuild certs renew-ca ${ended.name}\``,
+  );
+}
+
+/** What an authority signs by its command. The keys of the others are on the host, and kubeadm signs with them. */
+async function renew({ inventory, host }: Target, names: readonly RenewedName[], on: On): Promise<void> {
+  const asked = names.filter((name) => signsByCommand(inventory, authorityOf(name)));
+  if (asked.length > 0) {
+    const signed = await signedCertificates(on(host), inventory, asked);
+    await on(host).job('renew-certificates', placeCertificates(inventory, host, asked), signed);
+  }
+  const here = names.filter((name) => !asked.includes(name));
+  if (here.length > 0) {
+    const config = secretYaml([initConfiguration(inventory, host), clusterConfiguration(inventory)]);
+    await on(host).job('renew-certificates', renewCertificates(inventory, host, here), { 'config.yaml': config });
+  }
+}
+
+/**
+ * Renews the certificates of a joined control plane, with new keys, when `due` says so. The API server and etcd read theirs again
+ * without a restart. It waits for no absent control plane: certificates end whether or not that one comes back.
+ */
+export const controlPlaneCertificates = (due: Due): Step => ({
+  name: 'control-plane-certificates',
+  diff: (target) => {
+    const { inventory, host } = target;
+    if (host.role !== 'control-plane' || standing(target) !== 'joined') return [];
+    const renewed = found(target, due);
+    if (renewed.length === 0) return [];
+    const names = renewed.map(({ name }) => name);
+    refuseEndedAuthority(target, names);
+    return [
+      {
+        summary: `renew certificates of the control plane on ${host.name}: ${renewed.map(({ name, why }) => `${name} (found ${why})`).join(', ')}`,
+        restarts: restartedBy(inventory, names).map((what) => ({ what, hosts: [host.name], aboutMs: ABOUT_MS.pod })),
+        apply: (on) => renew(target, names, on),
+      },
+    ];
+  },
+});
+
+/** The same for those that end soon. */
+export const renewedCertificates: Step = controlPlaneCertificates(nearItsEnd);

@@ -1,0 +1,64 @@
+import { observedLinux } from '../cluster/fleet/fleet.ts';
+import { standing } from '../cluster/standing.ts';
+import { ABOUT_MS } from '../engine/restarts.ts';
+import type { Step } from '../engine/step.ts';
+import { Refused } from '../errors.ts';
+import { applySettings } from '../kubeadm/apply-settings.ts';
+import { sh } from '../shell/sh.ts';
+import { ROTATED_FILES, trustedEnd } from './authorities.facts.ts';
+import { beforeKubeletsServe } from './kubelet-authority.ts';
+import { planned, type Rotating, SIGNING, underWay } from './rotation.step.ts';
+import { endOf, trusts } from './rotation.ts';
+
+const BESIDE = ['signing', 'old', 'new'] as const;
+
+/**
+ * The last of a rotation: the controller manager signs with the CA's own file again, which holds one certificate, and what the rotation
+ * kept beside it is deleted, the key of the authority that is gone among it.
+ */
+export const rotationCleaned = (rotating: Rotating): Step => ({
+  name: 'rotation-cleaned',
+  settleMs: 5 * 60_000,
+  needs: 'whole-control-plane',
+  diff: (target) => {
+    const { inventory, host, facts, fleet } = target;
+    const { name, direction } = rotating;
+    if (standing(target) !== 'joined') return [];
+    const isApart = name === 'ca' && facts.authorities.signing === SIGNING['cluster-signing-cert-file'];
+    const restarts = [{ what: 'controller manager', hosts: [host.name], aboutMs: ABOUT_MS.staticPod }];
+    const what = `delete what the rotation kept on ${host.name}, the key ${name === 'sa' ? '' : 'of the authority '}that is gone among it`;
+    const rotation = underWay(target, rotating);
+    if (rotation === undefined && !isApart)
+      return planned(rotating, what, name === 'ca' ? { disrupts: true, restarts } : {});
+    const { beside, keys } = facts.authorities.files[name];
+    const kept = Object.keys(beside).length > 0 || Object.keys(keys).some((key) => key !== 'current');
+    if (!kept && !isApart) return [];
+    return [
+      {
+        summary: isApart ? `${what}, and have its controller manager sign with the CA's own file` : what,
+        disrupts: isApart,
+        restarts: isApart ? restarts : [],
+        apply: async (on) => {
+          const late = observedLinux(fleet).filter(
+            (seen) =>
+              rotation !== undefined && trusts(seen.facts.authorities.files[name], endOf(rotation, direction).loser),
+          );
+          if (late.length > 0)
+            throw new Refused(
+              late.map((seen) => seen.host.name).join(', '),
+              'the rotation has not ended here: what it kept is still needed',
+              'run the same command again: it does what is left first',
+            );
+          const { cluster } = fleet;
+          const now = cluster.state === 'up' ? beforeKubeletsServe(inventory, cluster) : inventory;
+          if (isApart) await applySettings(on, now, host, { job: 'signing-together', parts: ['manifests'] });
+          // The certificate of the new authority, or the new public key, goes last: it says that a rotation is under way.
+          const files = BESIDE.flatMap((one) =>
+            ['key', trustedEnd(name)].map((end) => `/etc/kubernetes/pki/${ROTATED_FILES[name]}-${one}.${end}`),
+          );
+          await on(host).run(sh`rm -f -- ${files}; sync -- /etc/kubernetes/pki`);
+        },
+      },
+    ];
+  },
+});

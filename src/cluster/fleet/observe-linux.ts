@@ -1,0 +1,62 @@
+import type { Host, Inventory, LinuxHost } from '../../inventory/inventory.ts';
+import type { Command } from '../../shell/command.ts';
+import type { Probe } from '../../shell/probe.ts';
+import type { Watched } from '../../shell/watched.ts';
+import type { ExecResult } from '../../ssh/transport.ts';
+import { type Answer, factsFrom, framedScript, readFrames } from './framed-script.ts';
+import { type LinuxFacts, linuxProbes } from './linux.ts';
+
+/** A host to observe, and what its probes read by name. */
+export interface Subject<H extends Host = LinuxHost> {
+  readonly inventory: Inventory;
+  readonly host: H;
+  readonly watched: Watched;
+}
+
+/** Runs one script on one channel; returns both streams, whatever the status. */
+export type Ask = (command: Command<'sh'>) => Promise<ExecResult>;
+
+/** Time and randomness of an observation. */
+export interface ObserveTools {
+  readonly nowMs: () => number;
+  /** A fresh unguessable word: output cannot fake a frame. */
+  readonly nonce: () => string;
+  /** How long the login took before. */
+  readonly loginMs?: number | undefined;
+}
+
+/**
+ * Observes a Linux host by one script: all facts, or only the named ones (the others are then missing in the result).
+ * If a probe fails, reading its fact throws. Rejects if the script cannot run.
+ */
+export async function observeLinux(
+  ask: Ask,
+  { inventory, host, watched }: Subject,
+  { nowMs, nonce, loginMs }: ObserveTools,
+  names?: readonly string[],
+): Promise<LinuxFacts> {
+  const all: Readonly<Record<string, Probe<unknown>>> = linuxProbes(inventory, host, watched);
+  const probes = names === undefined ? all : Object.fromEntries(names.map((name) => [name, all[name]!]));
+  const commands = Object.fromEntries(Object.entries(probes).map(([name, { command }]) => [name, command]));
+  const word = nonce();
+  const from = nowMs();
+  const { stdout, stderr } = await ask(framedScript(commands, word));
+  const to = nowMs();
+  const answers = readFrames(stdout, stderr, word);
+  // The clock was read between `from` and the time that the probes after it have taken.
+  const middleMs = (from + to - Math.min(afterClockMs(answers), to - from)) / 2;
+  return factsFrom(host.name, probes, answers, { middleMs, loginMs }) as LinuxFacts;
+}
+
+/**
+ * How long the probes went on after the one that reads the clock, by that clock: minutes on a slow host. 0 if they do not tell.
+ * Without it the middle of the whole request would be off by half of that.
+ */
+function afterClockMs(answers: Readonly<Record<string, Answer>>): number {
+  const read = (name: string): number => {
+    const answer = answers[name];
+    return answer !== undefined && 'stdout' in answer ? Number.parseFloat(answer.stdout) : Number.NaN;
+  };
+  const ms = read('nowMs') - read('clockOffsetMs') * 1000;
+  return ms > 0 ? ms : 0;
+}

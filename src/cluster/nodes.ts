@@ -1,0 +1,95 @@
+import type { Inventory } from '../inventory/inventory.ts';
+import type { ClusterUp, NodeView, PodView } from './fleet/view.ts';
+import { standing } from './standing.ts';
+import type { Seen } from './standings.ts';
+
+/** Labels that kubeadm's phase mark-control-plane sets (its constants.go); the first is the node's role. */
+export const CONTROL_PLANE_LABELS = [
+  'node-role.kubernetes.io/control-plane',
+  'node.kubernetes.io/exclude-from-external-load-balancers',
+] as const;
+
+/**
+ * True for a node that runs an API server or has the role: an interrupted join or an operator may have left no label.
+ */
+const isControlPlaneNode = (
+  { pods }: Pick<ClusterUp, 'pods'>,
+  { name, role }: Pick<NodeView, 'name' | 'role'>,
+): boolean =>
+  role === 'control-plane' ||
+  pods.some(({ node, labels }) => node === name && labels['component'] === 'kube-apiserver');
+
+/** The control-plane nodes of the cluster, with or without the label of the role. */
+export const controlPlaneNodes = (cluster: Pick<ClusterUp, 'nodes' | 'pods'>): readonly NodeView[] =>
+  cluster.nodes.filter((node) => isControlPlaneNode(cluster, node));
+
+const MARKS: ReadonlySet<unknown> = new Set([
+  'mark-control-plane',
+  'control-plane-join',
+  'control-plane-join/mark-control-plane',
+]);
+
+/** True if kubeadm labels and taints control planes: the default, which the inventory can switch off. */
+export function marksControlPlanes({ kubeadm }: Pick<Inventory, 'kubeadm'>): boolean {
+  const skipped = [kubeadm.init, kubeadm.join].flatMap(
+    (settings) => (settings['skipPhases'] ?? []) as readonly unknown[],
+  );
+  return !skipped.some((phase) => MARKS.has(phase));
+}
+
+/**
+ * True for a joined host whose Node object was deleted. False while no API answers. Throws `FactError` when a fact that
+ * it needs is unknown.
+ */
+export function isNodeGone(seen: Seen): boolean {
+  const { host, fleet } = seen;
+  const { cluster } = fleet;
+  if (cluster.state !== 'up' || cluster.nodes.some(({ name }) => name === host.name)) return false;
+  return standing(seen) === 'joined';
+}
+
+/** The pods of the system namespaces that are bound to the host's node. */
+export const clusterPods = ({ host, fleet: { cluster } }: Seen): readonly PodView[] =>
+  cluster.state === 'up' ? cluster.pods.filter(({ node }) => node === host.name) : [];
+
+/**
+ * Annotation of a node that kbuild has drained completely. Without it, an interrupted drain continues. Its value is the time of the cordon's taint
+ * (`cordonedAt`), which names this cordon and no later one; `true` where the taint had no time, and from older versions of kbuild.
+ */
+export const DRAINED = 'kbuild.dev/drained';
+
+/** Annotation of a node that kbuild's drain has cordoned, written together with the cordon: an operator's cordon stays. */
+export const CORDONED = 'kbuild.dev/cordoned';
+
+/** Annotation of a node that kbuild has cordoned: the workloads with pods there, `Kind/namespace/name=ready pods`, until they are back. */
+export const WORKLOADS = 'kbuild.dev/workloads';
+
+/** The taint of a cordoned node. The controller manager sets and removes it, and no pod is placed while it stands. */
+export const CORDON_TAINT = 'node.kubernetes.io/unschedulable';
+
+type Noted = Pick<NodeView, 'annotations'>;
+
+/** A node with what tells whether its notes are about its present cordon. */
+type Cordoned = Pick<NodeView, 'annotations' | 'unschedulable' | 'cordonedAt'>;
+
+/**
+ * True for a node that kbuild has drained, and that does not take pods again yet. False once it was uncordoned, though the note is left: pods came
+ * back, also if it was cordoned again since.
+ */
+export function isDrained({ annotations, unschedulable, cordonedAt }: Cordoned): boolean {
+  const noted = annotations[DRAINED];
+  return unschedulable && noted !== undefined && (noted === 'true' || cordonedAt === '' || noted === cordonedAt);
+}
+
+/** True for a node with the notes of a drain whose cordon is no more: an operator uncordoned it, and may have cordoned it again. */
+export const hasStaleNotes = (node: Cordoned): boolean => DRAINED in node.annotations && !isDrained(node);
+
+/** True for a node that kbuild, and no operator, has cordoned. */
+export const isCordonedByKbuild = (node: Cordoned): boolean => CORDONED in node.annotations && !hasStaleNotes(node);
+
+/** True for a node whose workloads are not all back since kbuild has cordoned it. */
+export const isMissed = ({ annotations }: Noted): boolean => WORKLOADS in annotations;
+
+/** True for a node with a note of kbuild's drain, which a run that was cut off may have left. */
+export const isNoted = (node: Noted | undefined): boolean =>
+  node !== undefined && [DRAINED, CORDONED, WORKLOADS].some((note) => note in node.annotations);

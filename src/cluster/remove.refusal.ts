@@ -1,0 +1,234 @@
+import { Refused } from '../errors.ts';
+import { endpointHost } from '../inventory/api-server.ts';
+import { selects } from '../inventory/hosts.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import { liveEndpoint } from '../kubeadm/endpoint.ts';
+import { type Fleet, type Observed, observedHost } from './fleet/fleet.ts';
+import type { ClusterUp } from './fleet/view.ts';
+import { clusterRefusals, foreignHost, hostRefusal } from './host.refusal.ts';
+import { certifiedAsAnother, otherMachine } from './identity.ts';
+import { liveCluster } from './live.ts';
+import { gate, livingElsewhere, membersOf } from './members.ts';
+import { controlPlaneNodes } from './nodes.ts';
+import type { Leaving } from './removal.ts';
+import { runningPrograms } from './running-programs.ts';
+import { clusterCas, clusterNameOf, standing } from './standing.ts';
+import { casOf, shareCa } from './standings.ts';
+import { stillThere } from './still-there.ts';
+
+/** Members that are healthy at another address than their host's. It is asked again when a member leaves, after the drain. */
+const membersElsewhere = (cluster: Pick<ClusterUp, 'members'>, leaving: readonly Leaving[]): readonly Refused[] =>
+  leaving.flatMap((host) => membersOf(cluster, host).flatMap((member) => livingElsewhere(member, host) ?? []));
+
+/** The leaving host whose address an endpoint is; undefined if there is none. */
+function holderOf({ hosts }: Inventory, endpoint: string, leaving: readonly Leaving[]): Leaving | undefined {
+  const at = endpointHost(endpoint);
+  const going = new Set(leaving.map(({ name }) => name));
+  // Another host may have the address of a dead host by now.
+  const isKept = hosts.some((host) => !going.has(host.name) && [host.address, host.internalAddress].includes(at));
+  return isKept
+    ? undefined
+    : leaving.find(({ internalAddress, host }) => [internalAddress, host?.address].includes(at));
+}
+
+/**
+ * Why these hosts may not leave a live cluster, all reasons at once: the last control plane, quorum (each removal is
+ * judged after those before it, with the arithmetic), the endpoint. Throws like `liveCluster`.
+ */
+export function removalRefusals(inventory: Inventory, fleet: Fleet, leaving: readonly Leaving[]): readonly Refused[] {
+  const cluster = liveCluster(fleet);
+  const going = new Set(leaving.map(({ name }) => name));
+  const controls = controlPlaneNodes(cluster);
+  const lost = controls.filter(({ name }) => going.has(name));
+  const found: Refused[] = [];
+  if (controls.length > 0 && lost.length === controls.length)
+    found.push(
+      new Refused(
+        lost.map(({ name }) => name).join(', '),
+        `${controls.length === 1 ? 'it is the last control plane' : 'they are all control planes'} of ${inventory.name}`,
+        'join another control plane first',
+      ),
+    );
+  // The inventory may name an endpoint to which the cluster is yet to be led.
+  for (const endpoint of new Set([inventory.endpoint, liveEndpoint(cluster)])) {
+    const holder = holderOf(inventory, endpoint, leaving);
+    if (holder !== undefined && lost.some(({ name }) => name === holder.name))
+      found.push(
+        new Refused(
+          holder.name,
+          `the cluster's endpoint ${endpoint} is its address`,
+          'lead the cluster to another endpoint first: `kbuild move-endpoint HOST:PORT`',
+        ),
+      );
+  }
+
+  for (const { name, host, internalAddress } of leaving) {
+    const node = cluster.nodes.find((candidate) => candidate.name === name && candidate.ready);
+    if (host !== undefined || node === undefined || ['', internalAddress].includes(node.internalAddress)) continue;
+    found.push(
+      new Refused(
+        name,
+        `its node is Ready at ${node.internalAddress}, and the inventory says ${internalAddress}: it is not gone`,
+        `correct the address of ${name} in the inventory`,
+      ),
+    );
+  }
+
+  found.push(...membersElsewhere(cluster, leaving));
+  let { members } = cluster;
+  for (const host of leaving) {
+    for (const { id } of membersOf({ members }, host)) {
+      const { allowed, why } = gate({ members, alarms: cluster.alarms }, { kind: 'remove', id });
+      if (allowed) members = members.filter((member) => member.id !== id);
+      else
+        found.push(
+          new Refused(
+            host.name,
+            why,
+            cluster.alarms.length > 0
+              ? 'heal it first (docs/operations.md), then clear it with `etcdctl alarm disarm`'
+              : 'bring the members that are down back, or remove those that are gone for good first',
+          ),
+        );
+    }
+  }
+  return found;
+}
+
+/** The hosts that `reset` tears down, and the names that the operator typed to confirm it. */
+interface ResetRequest {
+  /** Patterns of `--hosts`; undefined: the whole cluster. */
+  readonly hosts?: readonly string[] | undefined;
+  /** Names that the operator typed (`--yes-destroy HOST`): `reset` cleans foreign data on these hosts only. */
+  readonly confirmed: readonly string[];
+}
+
+/**
+ * Hosts that `reset --hosts` would remove from a live cluster, as `remove` does: its members, and half-finished hosts
+ * that have a Node or an etcd member.
+ */
+export function leavingByReset(
+  inventory: Inventory,
+  fleet: Fleet,
+  hosts: readonly string[] | undefined,
+): readonly string[] {
+  const { cluster } = fleet;
+  if (hosts === undefined || cluster.state !== 'up') return [];
+  return inventory.hosts
+    .filter(({ name }) => selects(hosts, name))
+    .filter((host) => {
+      const observed = observedHost(fleet, host.name);
+      if (observed !== undefined && foreignHost(inventory, fleet, observed) !== undefined) return false;
+      return cluster.nodes.some(({ name }) => name === host.name) || membersOf(cluster, host).length > 0;
+    })
+    .map(({ name }) => name);
+}
+
+/**
+ * Refuses a control plane or etcd host of a cluster that does not answer: the host cannot leave, and its etcd member
+ * may be needed.
+ */
+function silentMember(inventory: Inventory, fleet: Fleet, { host, facts }: Observed): readonly Refused[] {
+  const { role } = host;
+  if (fleet.cluster.state === 'up' || (role !== 'control-plane' && role !== 'etcd')) return [];
+  if (standing({ inventory, host, facts, fleet }) !== 'joined') return [];
+  return [
+    new Refused(
+      host.name,
+      `it is ${role === 'etcd' ? 'an etcd member' : 'a control plane'} of a cluster that does not answer, and its etcd member may be needed`,
+      'bring the cluster back first: `kbuild status` says what does not answer',
+    ),
+  ];
+}
+
+/**
+ * Control planes and members of etcd that live and that a reset of the whole cluster would leave, because the inventory does not name them. They
+ * would lose their quorum, or go on as the cluster.
+ */
+function leftBehind(inventory: Inventory, fleet: Fleet): readonly Refused[] {
+  const named = new Set(inventory.hosts.map(({ name }) => name));
+  const { cluster } = fleet;
+  const nodes = cluster.state === 'up' ? controlPlaneNodes(cluster) : [];
+  const members = cluster.etcd?.state === 'up' ? cluster.etcd.members : cluster.state === 'up' ? cluster.members : [];
+  const names = new Set([...nodes, ...(inventory.etcd.topology === 'external' ? [] : members)].map(({ name }) => name));
+  return stillThere(
+    fleet,
+    [...names].filter((name) => name !== '' && !named.has(name)),
+  ).map(
+    ({ name, why }) =>
+      new Refused(
+        inventory.name,
+        `the inventory does not name ${name}, and ${why}: a reset would leave it without the other members of etcd`,
+        `name ${name} in the inventory, so that it is reset too, or take it out first: \`kbuild remove ${name}\``,
+      ),
+  );
+}
+
+/** Nodes and etcd members that a reset of the whole cluster leaves as they are, because the inventory does not name them. */
+export function unnamedIn(inventory: Inventory, { cluster }: Fleet): readonly string[] {
+  if (cluster.state !== 'up') return [];
+  const named = new Set(inventory.hosts.map(({ name }) => name));
+  const members = inventory.etcd.topology === 'external' ? [] : cluster.members;
+  return [...new Set([...cluster.nodes, ...members].map(({ name }) => name))].filter(
+    (name) => name !== '' && !named.has(name),
+  );
+}
+
+/**
+ * Refuses a machine that bears the certificate of another host, unless it is surely of another cluster. While no control plane was reached, a member
+ * of this cluster is foreign like any other, and the operator who types its name means another machine.
+ */
+function mistakenForeign(inventory: Inventory, fleet: Fleet, observed: Observed): readonly Refused[] {
+  const { facts } = observed;
+  const told = clusterNameOf(facts);
+  const cas = clusterCas(fleet);
+  const isOthers =
+    (told !== undefined && told !== inventory.name) ||
+    (cas.size > 0 && facts.caFingerprint !== 'absent' && !shareCa(casOf(facts), cas));
+  const refused = isOthers ? undefined : certifiedAsAnother(inventory, fleet, observed);
+  return refused === undefined ? [] : [refused];
+}
+
+/** Refuses a machine that is a member of the cluster, and another one than the inventory means: one that it does not name would be destroyed. */
+const mistakenMember = (inventory: Inventory, fleet: Fleet, observed: Observed): readonly Refused[] => {
+  const { host, facts } = observed;
+  if (standing({ inventory, host, facts, fleet }) !== 'joined') return [];
+  const refused = otherMachine(inventory, fleet, observed);
+  return refused === undefined ? [] : [refused];
+};
+
+function unconfirmed(fleet: Fleet, observed: Observed, refused: Refused): Refused {
+  const { name } = observed.host;
+  const alive = runningPrograms(observed);
+  const command = `\`kbuild reset --hosts ${name} --yes-destroy ${name}\``;
+  return new Refused(
+    name,
+    refused.message.replace(`${name}: refused: `, ''),
+    alive.length > 0
+      ? `a cluster may live there (${alive.join(', ')} runs): find out which one before anything there is deleted`
+      : `${command} cleans it all the same`,
+  );
+}
+
+/**
+ * Everything that `reset` refuses, all at once. Members of a live cluster leave it first, and `removalRefusals` judges
+ * that. A control plane of a cluster that does not answer cannot leave it. A foreign host is cleaned only after the
+ * operator typed its name. A whole cluster of another name or CA is never cleaned.
+ */
+export function resetRefusals(inventory: Inventory, fleet: Fleet, request: ResetRequest): readonly Refused[] {
+  const about = fleet.hosts.filter(({ host }) => selects(request.hosts, host.name));
+  const refused = about.map((observed) => ({ observed, refusal: foreignHost(inventory, fleet, observed) }));
+  const cleansOnlyForeign = request.hosts !== undefined && refused.every(({ refusal }) => refusal !== undefined);
+  return [
+    ...(cleansOnlyForeign ? [] : clusterRefusals(inventory, fleet)),
+    ...(request.hosts === undefined ? leftBehind(inventory, fleet) : []),
+    ...refused.flatMap(({ observed, refusal }) => {
+      if (refusal !== undefined)
+        return request.confirmed.includes(observed.host.name)
+          ? mistakenForeign(inventory, fleet, observed)
+          : [unconfirmed(fleet, observed, refusal)];
+      if (request.hosts === undefined) return mistakenMember(inventory, fleet, observed);
+      return hostRefusal(inventory, fleet, observed) ?? silentMember(inventory, fleet, observed);
+    }),
+  ];
+}

@@ -1,0 +1,72 @@
+import { asked, type Due, nearItsEnd } from '../certificates/expiry.ts';
+import { RENEWED_NAMES } from '../certificates/kubeadm-names.ts';
+import { observedLinux } from '../cluster/fleet/fleet.ts';
+import { restartsOf } from '../engine/restarts.ts';
+import type { Phase } from '../engine/step.ts';
+import { mostSerious, UsageError } from '../errors.ts';
+import { carryOut, type Work } from '../session/carry-out.ts';
+import type { Context } from '../session/context.ts';
+import { checkKubeconfigPath, kubeconfigPath, writeKubeconfig } from '../session/kubeconfig.ts';
+import { refuseForeign } from '../session/preflight.ts';
+import { confirmed, firstPlan, partOf, reportLeftOut, reportNothingToDo, showPlan } from '../session/run-plan.ts';
+import type { Run } from '../session/run.ts';
+import { withRun } from '../session/with-run.ts';
+import type { RecoverCertsOptions, RenewCertsOptions } from './certs.command.ts';
+import { recoverCertificatesPhases, renewCertificatesPhases } from './certs.phases.ts';
+
+/** Which certificates are meant. @throws UsageError for a name that kubeadm does not renew, and for names beside --all */
+function dueOf({ connected }: Run, names: readonly string[], { all }: RenewCertsOptions): Due {
+  if (names.length > 0 && all === true) throw new UsageError('name certificates, or pass --all: not both');
+  const unknown = names.find((name) => !RENEWED_NAMES.some((one) => one === name));
+  if (unknown !== undefined)
+    throw new UsageError(`"${unknown}" is no certificate that kubeadm renews`, {
+      remedy: `one of ${RENEWED_NAMES.join(', ')}`,
+    });
+  if (names.length === 0 && all !== true) return nearItsEnd;
+  return asked(observedLinux(connected.observations.fleet()), all === true ? undefined : names);
+}
+
+/** Plans these phases, asks, carries them out, and writes the administrator's kubeconfig anew: it has a copy of the old admin.conf. */
+async function renewed(
+  run: Run,
+  flags: { readonly kubeconfig?: string | undefined },
+  { all, question }: { readonly all: readonly Phase[]; readonly question: string },
+): Promise<number> {
+  const { inventory } = run;
+  const phases = () => partOf(run, all).phases;
+  const hosts = () => phases().flatMap((phase) => phase.hosts.map(({ name }) => name));
+  const work: Work = { phases, refuse: () => refuseForeign(run, [...new Set(hosts())]) };
+  const plan = await firstPlan(run, work);
+  const { waiting } = partOf(run, all);
+  const kubeconfig = kubeconfigPath(run, flags.kubeconfig);
+  if (plan.changes.length === 0) {
+    // A run that was cut off at its very end may not have written it.
+    await writeKubeconfig(run, kubeconfig, 'if-due');
+    reportNothingToDo(run);
+    return mostSerious([0, ...reportLeftOut(run, waiting)]);
+  }
+  await checkKubeconfigPath(kubeconfig);
+  showPlan(run, plan, { restarts: restartsOf(inventory, plan.changes) });
+  if (!(await confirmed(run, question))) return 0;
+  const { code, isDone } = await carryOut(run, work, plan);
+  if (isDone) await writeKubeconfig(run, kubeconfig, 'always');
+  return mostSerious([code, ...reportLeftOut(run, waiting)]);
+}
+
+/** `kbuild certs renew [NAME…]`: new certificates for the control planes, and for etcd on hosts of its own. */
+export const runRenewCerts = (outer: Context, flags: RenewCertsOptions, names: readonly string[]): Promise<number> =>
+  withRun(outer, flags, { command: 'certs renew', json: 'events', reportsUnreachable: true }, (run) =>
+    renewed(run, flags, {
+      all: renewCertificatesPhases(run.inventory, dueOf(run, names, flags)),
+      question: 'Renew these certificates?',
+    }),
+  );
+
+/** `kbuild certs recover`: a cluster whose certificates have expired is brought back. */
+export const runRecoverCerts = (outer: Context, flags: RecoverCertsOptions): Promise<number> =>
+  withRun(outer, flags, { command: 'certs recover', json: 'events', reportsUnreachable: true }, (run) =>
+    renewed(run, flags, {
+      all: recoverCertificatesPhases(run.inventory),
+      question: 'Bring the cluster back with new certificates?',
+    }),
+  );

@@ -1,0 +1,87 @@
+import { UsageError } from '../errors.ts';
+import { EXIT_CODES } from '../exit-codes.ts';
+import { inventorySettings, settingAt, withInner } from '../inventory/file/settings.ts';
+import { nearest } from '../inventory/nearest.ts';
+import {
+  checkExplained,
+  exitExplained,
+  type Explanation,
+  explanationText,
+  firstSentence,
+  settingExplained,
+  type Topics,
+  topicsText,
+} from '../report/explain.ts';
+import { jsonDocument } from '../report/json.ts';
+import type { Context } from '../session/context.ts';
+import { checks } from './every.checks.ts';
+import type { ExplainOptions } from './inventory.command.ts';
+
+const settingTopics = (): Topics => ({
+  title: 'settings of the inventory: kbuild explain SETTING',
+  items: [...inventorySettings().inside].map(([name, { meaning }]) => ({ name, summary: firstSentence(meaning) })),
+});
+
+const checkTopics = (): Topics => ({
+  title: 'checks: kbuild explain check NAME',
+  items: checks.map(({ name, title }) => ({ name, summary: firstSentence(title) })),
+});
+
+const exitTopics = (): Topics => ({
+  title: 'exit codes: kbuild explain exit CODE',
+  items: EXIT_CODES.map(({ code, title }) => ({ name: String(code), summary: firstSentence(title) })),
+});
+
+function unknown(what: string, name: string, known: readonly string[], list: string): UsageError {
+  const close = nearest(name, known);
+  return new UsageError(`"${name}" is no ${what}${close === undefined ? '' : `; did you mean "${close}"?`}`, {
+    remedy: `\`kbuild explain${list}\` lists them`,
+  });
+}
+
+function checkNamed(name: string): Explanation {
+  const check = checks.find((one) => one.name === name);
+  if (check !== undefined) return checkExplained(check);
+  const names = checks.map((one) => one.name);
+  throw unknown('check', name, names, ' check');
+}
+
+function exitNamed(name: string): Explanation {
+  const page = EXIT_CODES.find(({ code }) => String(code) === name);
+  if (page !== undefined) return exitExplained(page);
+  const codes = EXIT_CODES.map(({ code }) => String(code));
+  throw unknown('exit code of kbuild', name, codes, ' exit');
+}
+
+/** A setting; a check or an exit code where no setting has that name. */
+function anyNamed(name: string): Explanation {
+  const root = inventorySettings();
+  const setting = name === '' ? undefined : settingAt(root, name);
+  if (setting !== undefined && setting !== root) return settingExplained(setting);
+  if (checks.some((one) => one.name === name)) return checkNamed(name);
+  if (EXIT_CODES.some(({ code }) => String(code) === name)) return exitNamed(name);
+  const paths = withInner(root).map(({ path }) => path);
+  const close = nearest(name.replaceAll(/\[\d*\]/g, '[]'), [...paths, ...checks.map((one) => one.name)]);
+  throw unknown('setting of the inventory, check or exit code', name, close === undefined ? [] : [close], '');
+}
+
+function asked([first, second, ...rest]: readonly string[]): Explanation | readonly Topics[] {
+  if (first === undefined) return [settingTopics(), checkTopics(), exitTopics()];
+  const kind = first === 'check' || first === 'exit' ? first : undefined;
+  if (rest.length > 0 || (kind === undefined && second !== undefined))
+    throw new UsageError('kbuild explains one thing at a time', { remedy: 'kbuild explain [check|exit] NAME' });
+  if (kind === 'check') return second === undefined ? [checkTopics()] : checkNamed(second);
+  if (kind === 'exit') return second === undefined ? [exitTopics()] : exitNamed(second);
+  return anyNamed(first);
+}
+
+/**
+ * `kbuild explain [TOPIC]`: what a setting, a check or an exit code is, from the schema, the checks and the table of exit codes.
+ * Reads no inventory and contacts no host. @throws UsageError for an unknown name, with the nearest one
+ */
+export function runExplain(context: Context, flags: ExplainOptions, operands: readonly string[]): Promise<number> {
+  const found = asked(operands);
+  if ('kind' in found) context.out(flags.json === true ? jsonDocument<'explain'>(found) : explanationText(found));
+  else context.out(flags.json === true ? jsonDocument<'topics'>({ topics: found }) : topicsText(found));
+  return Promise.resolve(0);
+}

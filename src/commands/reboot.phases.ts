@@ -1,0 +1,142 @@
+import { endpointServes } from '../balancer/balancer.phases.ts';
+import { type Fleet, linuxFacts } from '../cluster/fleet/fleet.ts';
+import { cordonStep } from '../engine/drain.ts';
+import type { Phase, Step } from '../engine/step.ts';
+import { jobEnded } from '../host/idle.step.ts';
+import {
+  balancerBack,
+  isDue,
+  othersRebooted,
+  rebootForgotten,
+  rebootNote,
+  rebootNoted,
+  type RebootOptions,
+  type Reboots,
+  rebootSteps,
+  whileDue,
+} from '../host/reboot.step.ts';
+import { linuxNodes } from '../inventory/hosts.ts';
+import type { Inventory, LinuxHost, Role } from '../inventory/inventory.ts';
+import { corednsSpread, spreadAfterDrains } from '../kubeadm/coredns.step.ts';
+import { controlPlaneServes } from '../kubeadm/join.step.ts';
+import { nodeReady, settled } from '../kubeadm/ready.step.ts';
+import { networkReady } from '../network/ready.step.ts';
+import { inBatches } from '../upgrade/hop.ts';
+
+/**
+ * Which of these hosts a run restarts: those that want it, or all. If a run over all hosts was cut off, only its hosts are left: a
+ * host without a note may be one that it has restarted. @throws FactError for a boot id or a pending reboot that is not known
+ */
+export function rebootsOf(fleet: Fleet, hosts: readonly LinuxHost[], which: 'all' | 'those that want it'): Reboots {
+  const seen = hosts.flatMap((host) => {
+    const facts = linuxFacts(fleet, host);
+    return facts === undefined ? [] : [{ host, facts, note: rebootNote({ facts }) }];
+  });
+  const wasCutOff = seen.some(({ note }) => note === 'rebooted');
+  const due = seen.filter(({ facts, note }) => {
+    if (note !== 'none') return note === 'noted';
+    return facts.pendingReboot !== 'none' || (which === 'all' && !wasCutOff);
+  });
+  const from = new Map(due.map(({ host, facts }) => [host.name, facts.bootId]));
+  return {
+    hosts: seen.filter(({ host, note }) => from.has(host.name) || note !== 'none').map(({ host }) => host),
+    from,
+  };
+}
+
+/** The hosts with the holder of the virtual address last. */
+function holderLast(inventory: Inventory, fleet: Fleet | undefined, hosts: readonly LinuxHost[]): readonly LinuxHost[] {
+  const { loadBalancer } = inventory;
+  if (fleet === undefined || !('address' in loadBalancer)) return hosts;
+  const { address } = loadBalancer;
+  const holds = (host: LinuxHost): boolean =>
+    linuxFacts(fleet, host)?.interfaces.some(({ addresses }) => addresses.includes(address)) === true;
+  return [...hosts.filter((host) => !holds(host)), ...hosts.filter(holds)];
+}
+
+/** The first worker alone, then batches, each of which is cordoned as a whole before a node of it is drained. */
+function workerPhases(workers: readonly LinuxHost[], reboots: Reboots, options: RebootOptions): readonly Phase[] {
+  const batches = [workers.slice(0, 1), ...inBatches(workers.slice(1), options.atOnce)];
+  return batches.flatMap((hosts, number): readonly Phase[] => {
+    const which = `batch ${String(number + 1)} of ${String(batches.length)}`;
+    const back = othersRebooted(reboots, hosts);
+    const phase = (name: string, title: string, steps: readonly Step[]): Phase => ({
+      ...{ name: `${name}-${String(number + 1)}`, title: `${title}, ${which}`, kind: 'linux', hosts, steps },
+      concurrency: Math.max(1, hosts.length),
+      batch: `workers-${String(number + 1)}`,
+    });
+    const cordon = whileDue(
+      reboots,
+      cordonStep(() => true),
+    );
+    return [
+      // A worker alone is cordoned by its own drain.
+      ...(hosts.length < 2 || options.drain === 'no' ? [] : [phase('cordon', 'Cordon workers', [back, cordon])]),
+      phase('reboot-workers', 'Reboot workers', [
+        back,
+        jobEnded,
+        ...rebootSteps(reboots, options, [nodeReady, networkReady]),
+      ]),
+    ];
+  });
+}
+
+/** What `up` would find to do afterwards: drains may leave CoreDNS on one node, and the control plane has just started. */
+function endPhases(inventory: Inventory, reboots: Reboots, fleet: Fleet | undefined): readonly Phase[] {
+  const nodes = fleet?.cluster.state === 'up' ? fleet.cluster.nodes.map(({ name }) => name) : [];
+  const spread: Phase = {
+    name: 'verify',
+    title: 'Verify nodes',
+    kind: 'linux',
+    hosts: reboots.hosts.length === 0 ? [] : linuxNodes(inventory).filter(({ name }) => nodes.includes(name)),
+    steps: [corednsSpread],
+    verifies: true,
+  };
+  return [
+    ...spreadAfterDrains([spread], (target) => isDue(target, reboots)),
+    {
+      name: 'settled',
+      title: 'Verify the control plane',
+      kind: 'cluster',
+      hosts: reboots.hosts.filter(({ role }) => role === 'control-plane'),
+      steps: [endpointServes, settled],
+      verifies: true,
+    },
+  ];
+}
+
+/**
+ * What `kbuild reboot` does, in order: it notes the boot ids, restarts workers in batches, then etcd hosts, control planes and load
+ * balancers one at a time (the holder of the virtual address last), verifies the cluster, and removes the notes when all are through.
+ */
+export function reboot(
+  inventory: Inventory,
+  reboots: Reboots,
+  options: RebootOptions,
+  fleet?: Fleet,
+): readonly Phase[] {
+  const { hosts } = reboots;
+  const of = (role: Role): readonly LinuxHost[] => hosts.filter((host) => host.role === role);
+  const serial = (name: string, title: string, role: Role, gates: readonly Step[]): readonly Phase[] =>
+    // A phase for each host: a host that does not come back keeps the next one as it is.
+    holderLast(inventory, fleet, of(role)).map((host) => ({
+      ...{ name: `${name}-${host.name}`, title: `${title} ${host.name}`, kind: 'linux', hosts: [host] },
+      steps: [othersRebooted(reboots, [host]), jobEnded, ...rebootSteps(reboots, options, [...gates, balancerBack])],
+      concurrency: 1,
+      needs: 'whole-control-plane',
+    }));
+  const phases: readonly Phase[] = [
+    { name: 'note', title: 'Note which hosts restart', kind: 'linux', hosts, steps: [rebootNoted(reboots)] },
+    ...workerPhases(of('worker'), reboots, options),
+    ...serial('reboot-etcd', 'Reboot etcd host', 'etcd', []),
+    ...serial('reboot-control-plane', 'Reboot control plane', 'control-plane', [
+      nodeReady,
+      controlPlaneServes,
+      networkReady,
+    ]),
+    ...serial('reboot-balancer', 'Reboot load balancer', 'load-balancer', []),
+    ...endPhases(inventory, reboots, fleet),
+    { name: 'forget', title: 'Remove the notes', kind: 'linux', hosts, steps: [rebootForgotten(reboots)] },
+  ];
+  return phases.filter((phase) => phase.hosts.length > 0);
+}

@@ -1,0 +1,94 @@
+import { noCluster } from '../cluster/live.ts';
+import { restartsOf } from '../engine/restarts.ts';
+import { mostSerious, Refused, UsageError } from '../errors.ts';
+import { linuxHosts, linuxWorkers } from '../inventory/hosts.ts';
+import type { LinuxHost } from '../inventory/inventory.ts';
+import { carryOut, type Work } from '../session/carry-out.ts';
+import type { Context } from '../session/context.ts';
+import { findings, leaveOutRefused, refuseAsUp, refuseForeign, refuseObstacles } from '../session/preflight.ts';
+import {
+  confirmed,
+  firstPlan,
+  partOf,
+  reportLeftOut,
+  reportNothingToDo,
+  showOnly,
+  showPlan,
+} from '../session/run-plan.ts';
+import type { Run } from '../session/run.ts';
+import { refuseWithoutApi } from '../session/selection.ts';
+import { withRun } from '../session/with-run.ts';
+import { awayAtOnce, rollingDrain } from './drain-options.ts';
+import type { RebootOptions } from './reboot.command.ts';
+import { reboot, rebootsOf } from './reboot.phases.ts';
+
+/** The hosts that the run may restart. @throws UsageError for an unknown name; Refused for a Windows host and for one that has not joined */
+function hostsOf({ inventory, connected }: Run, operands: readonly string[]): readonly LinuxHost[] {
+  const { cluster } = connected.observations.fleet();
+  const joined = new Set(cluster.state === 'up' ? cluster.nodes.map(({ name }) => name) : []);
+  const isPart = ({ name, role }: LinuxHost): boolean =>
+    role === 'etcd' || role === 'load-balancer' || joined.has(name);
+  for (const name of operands) {
+    const host = inventory.hosts.find((one) => one.name === name);
+    if (host === undefined)
+      throw new UsageError(`"${name}" is no host of the inventory`, { remedy: 'name hosts as the inventory does' });
+    if (host.os === 'windows')
+      throw new Refused(name, 'kbuild does not reboot Windows hosts', 'drain it and restart it yourself');
+    if (!isPart(host)) throw new Refused(name, 'it is no node of the cluster', 'join it first: `kbuild up`');
+  }
+  const hosts = linuxHosts(inventory).filter(isPart);
+  return operands.length === 0 ? hosts : hosts.filter(({ name }) => operands.includes(name));
+}
+
+/** The phases of the run by what was observed last. */
+function phasesOf(run: Run, flags: RebootOptions, hosts: readonly LinuxHost[]): ReturnType<typeof partOf> {
+  const { inventory, connected } = run;
+  const fleet = connected.observations.fleet();
+  const options = { ...rollingDrain(inventory, flags), atOnce: awayAtOnce(inventory, linuxWorkers(inventory), flags) };
+  const which = flags.all === true ? 'all' : 'those that want it';
+  return partOf(run, reboot(inventory, rebootsOf(fleet, hosts, which), options, fleet));
+}
+
+/** `kbuild reboot [HOST…]`: restarts the hosts that want it, one gate after another. */
+export const runReboot = (outer: Context, flags: RebootOptions, operands: readonly string[]): Promise<number> =>
+  withRun(
+    outer,
+    flags,
+    { command: 'reboot', json: flags.plan === true ? 'document' : 'events', reportsUnreachable: true },
+    async (run) => {
+      const { inventory, connected } = run;
+      const fleet = connected.observations.fleet();
+      if (fleet.cluster.state === 'absent')
+        throw noCluster(
+          fleet,
+          new Refused(inventory.name, 'there is no cluster whose hosts could reboot', 'build it: `kbuild up`'),
+        );
+      leaveOutRefused(run);
+      refuseObstacles(run, findings(run));
+      await refuseWithoutApi(run);
+      const hosts = hostsOf(run, operands);
+      const part = () => phasesOf(run, flags, hosts);
+      const work: Work = {
+        phases: () => part().phases,
+        refuse: () => {
+          refuseAsUp(run);
+          refuseForeign(
+            run,
+            hosts.map(({ name }) => name),
+          );
+        },
+        workersAtOnce: awayAtOnce(inventory, linuxWorkers(inventory), flags),
+      };
+      const plan = await firstPlan(run, work);
+      const { waiting } = part();
+      if (flags.plan === true) return showOnly(run, plan);
+      if (plan.changes.length === 0) {
+        reportNothingToDo(run);
+        return mostSerious(reportLeftOut(run, waiting));
+      }
+      showPlan(run, plan, { restarts: restartsOf(inventory, plan.changes) });
+      if (!(await confirmed(run, 'Carry out these reboots?'))) return 0;
+      const { code } = await carryOut(run, work, plan);
+      return mostSerious([code, ...reportLeftOut(run, waiting)]);
+    },
+  );

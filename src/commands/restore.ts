@@ -1,0 +1,231 @@
+import { createHash } from 'node:crypto';
+import { resolve } from 'node:path';
+import { oldAddresses, splitBrainRefusals, workerRefusals, type Workers, workersOf } from '../backup/lost-cluster.ts';
+import { type Manifest, manifestText } from '../backup/manifest.ts';
+import { PKI } from '../backup/read.ts';
+import { backupRefusals } from '../backup/restore.refusal.ts';
+import { pkiFile } from '../certificates/shared-files.ts';
+import { linuxFacts, observedLinux } from '../cluster/fleet/fleet.ts';
+import { stops } from '../engine/check.ts';
+import { ChecksFailed, combined, Refused } from '../errors.ts';
+import { listensAt } from '../etcd/restore-members.ts';
+import { apiPort } from '../inventory/api-server.ts';
+import { controlPlanes } from '../inventory/hosts.ts';
+import type { FromBackup } from '../kubeadm/job.step.ts';
+import { isInitFromBackup } from '../kubeadm/marker.facts.ts';
+import { paths } from '../paths.ts';
+import { findingsText } from '../report/findings.ts';
+import { type OpenedBackup, withOpenedBackup } from '../session/backup-file.ts';
+import { carryOut, type Work } from '../session/carry-out.ts';
+import type { Context } from '../session/context.ts';
+import { findings, refuseForeign } from '../session/preflight.ts';
+import { confirmed, firstPlan, reachedPhases, showPlan } from '../session/run-plan.ts';
+import type { Run } from '../session/run.ts';
+import { refuseUnreachable } from '../session/selection.ts';
+import { dataKept, snapshotBefore } from '../session/snapshots.ts';
+import { withRun } from '../session/with-run.ts';
+import { sh } from '../shell/sh.ts';
+import type { RestoreOptions } from './backup.command.ts';
+import { restoreBackupPhases } from './restore.phases.ts';
+import { runUp } from './up.ts';
+
+/** Names a backup: another one of the same cluster has another name. */
+export const nameOf = (manifest: Manifest): string =>
+  `backup-${createHash('sha256').update(manifestText(manifest)).digest('hex').slice(0, 16)}`;
+
+/** The name of the backup from which the live cluster was brought back; empty if there is no such note. */
+async function restoredFrom({ connected, inventory }: Run): Promise<readonly string[]> {
+  const fleet = connected.observations.fleet();
+  const notes = await Promise.all(
+    controlPlanes(inventory)
+      .filter((host) => linuxFacts(fleet, host) !== undefined)
+      .map(async (host) =>
+        connected.on(host).run(sh`if [ -e ${paths.restoredFrom} ]; then cat ${paths.restoredFrom}; fi`),
+      ),
+  );
+  return notes.map((note) => note.trim()).filter((note) => note !== '');
+}
+
+/** @throws Refused while something answers at an address of the old control planes that is none of our hosts' */
+async function refuseLiving(run: Run, manifest: Manifest): Promise<void> {
+  const { connected, inventory } = run;
+  const [first] = controlPlanes(inventory);
+  if (first === undefined) return;
+  const ports = [String(apiPort(inventory)), '2379', '2380'];
+  const found = await Promise.all(
+    oldAddresses(connected.observations.fleet(), manifest).flatMap(({ name, address }) =>
+      ports.map(async (port) =>
+        (await listensAt(connected.on(first), address, port)) ? `${name} (${address}:${port})` : undefined,
+      ),
+    ),
+  );
+  const living = found.filter((one) => one !== undefined);
+  if (living.length === 0) return;
+  throw new Refused(
+    inventory.name,
+    `something listens where the backup has control planes: ${living.join(', ')}, as seen from ${first.name}`,
+    'switch it off for good, or name it in the inventory: two control planes would each take writes. If another machine has the address by now, give it another one first',
+  );
+}
+
+/** True if this restore has brought the API back: what is left is what `up` does. @throws Refused when another cluster lives */
+export async function hasServed(run: Run, manifest: Manifest): Promise<boolean> {
+  const { connected, inventory } = run;
+  const fleet = connected.observations.fleet();
+  const { cluster } = fleet;
+  if (cluster.state === 'absent') return false;
+  const notes = await restoredFrom(run);
+  const isCutOff = observedLinux(fleet).some(({ facts }) => isInitFromBackup(facts.marker));
+  if (cluster.state === 'down') {
+    if (isCutOff || !notes.some((note) => note.startsWith(nameOf(manifest)))) return false;
+    throw new Refused(
+      inventory.name,
+      `it was brought back from this backup, and its API does not answer (${cluster.reason})`,
+      'run the same command again when it answers, within minutes after a host has started; `kbuild status` says what is wrong',
+    );
+  }
+  if (cluster.caFingerprint === manifest.ca && notes.some((note) => note.startsWith(nameOf(manifest)))) return true;
+  throw new Refused(
+    inventory.name,
+    `its API answers through ${cluster.via}: the control planes are not lost`,
+    'to put a live cluster back to an earlier state: `kbuild etcd snapshot restore SNAPSHOT`',
+  );
+}
+
+/** @throws Refused where the backup must not become the cluster, by what the hosts show; `was`: what an earlier observation showed */
+export async function refuseRestore(run: Run, manifest: Manifest, was: 'served' | 'not served'): Promise<void> {
+  const { connected, inventory } = run;
+  const serves = await hasServed(run, manifest);
+  if (was === 'served') return;
+  if (serves)
+    throw new Refused(
+      inventory.name,
+      'another run has brought it back from this backup meanwhile',
+      'run the same command again: it goes on from there',
+    );
+  const fleet = connected.observations.fleet();
+  const split = splitBrainRefusals(inventory, fleet);
+  if (split.length > 0) throw combined(split);
+  refuseForeign(
+    run,
+    fleet.hosts.map(({ host }) => host.name),
+  );
+  await refuseLiving(run, manifest);
+}
+
+/**
+ * How the workers stand to the backup, if the restore may begin. Leaves the workers out of the run. @throws Refused, ChecksFailed
+ * or the errors of hosts that do not answer: why it may not begin
+ */
+export async function refuseToBegin(run: Run, manifest: Manifest): Promise<Workers> {
+  const { connected, context, flags, inventory } = run;
+  refuseUnreachable(
+    run,
+    ({ role }) => role !== 'worker',
+    (names) =>
+      `every control plane of the inventory must answer: make ${names.join(', ')} reachable, or take it out of the inventory`,
+  );
+  const workers = workersOf(inventory, connected.observations.fleet(), manifest);
+  const wrong = workerRefusals(inventory, workers);
+  if (wrong.length > 0) throw combined(wrong);
+  // Until the API answers, a worker's kubelet says nothing of the new control planes.
+  connected.leaveOut(
+    inventory.hosts
+      .filter(({ role }) => role === 'worker')
+      .map((host) => ({ host, error: new Refused(host.name, 'it waits until the API answers') })),
+  );
+  await refuseRestore(run, manifest, 'not served');
+  const found = findings(run).filter(({ check }) => check !== 'reachable');
+  const bad = found.filter(stops);
+  if (bad.length > 0)
+    throw new ChecksFailed(`${String(bad.length)} checks failed; nothing was changed\n${findingsText(bad)}`);
+  if (found.length > 0 && flags.quiet !== true) context.err(findingsText(found));
+  return workers;
+}
+
+/** What the operator must know before the answer. */
+function notesOf({ inventory }: Run, manifest: Manifest, { own, others, unknown }: Workers): string {
+  const { ca, taken, controlPlanes: controls, encryption, kubernetes } = manifest;
+  const kms = encryption?.keys.filter(({ provider }) => provider === 'kms') ?? [];
+  return [
+    `This brings ${inventory.name} (CA ${ca}) back as it was at ${taken} (Kubernetes ${kubernetes}): every change since then is lost.`,
+    `Keep ${controls.map(({ name, address }) => `${name} (${address})`).join(', ')} of that time switched off, unless they are the hosts of this plan.`,
+    own.length > 0
+      ? `These come by themselves: ${own.join(', ')}.`
+      : 'No worker knows this cluster: all of them join anew.',
+    ...(others.length > 0 ? [`Nodes of another cluster, left alone: ${others.join(', ')}.`] : []),
+    ...(unknown.length > 0 ? [`Not reached, and not verified: ${unknown.join(', ')}.`] : []),
+    ...(kms.length > 0
+      ? [
+          `Secrets are encrypted by a KMS plugin (${kms.map(({ name }) => name).join(', ')}): it must run on the control planes.`,
+        ]
+      : []),
+    '',
+  ].join('\n');
+}
+
+/** Makes the first control plane out of the backup. Exit code, and whether `up` may go on. */
+async function restoreFirst(
+  run: Run,
+  opened: OpenedBackup,
+): Promise<{ readonly code: number; readonly isDone: boolean }> {
+  const { connected, inventory } = run;
+  const { manifest, contents, snapshot } = opened;
+  const served = await hasServed(run, manifest);
+  const workers = served ? undefined : await refuseToBegin(run, manifest);
+  const begun = controlPlanes(inventory)
+    .map((host) => linuxFacts(connected.observations.fleet(), host)?.marker)
+    .find((marker) => isInitFromBackup(marker));
+  const pki = [...contents].flatMap(([name, content]) =>
+    name.startsWith(PKI) ? [[pkiFile(name.slice(PKI.length)), content] as const] : [],
+  );
+  const from: FromBackup = {
+    about: `${nameOf(manifest)}-${run.runId}`,
+    snapshot,
+    taken: manifest.taken,
+    pki: Object.fromEntries(pki),
+  };
+  const work: Work = {
+    phases: () =>
+      served
+        ? restoreBackupPhases(inventory, from, manifest, snapshotBefore(run), dataKept(run)).slice(-1)
+        : reachedPhases(run, restoreBackupPhases(inventory, from, manifest, snapshotBefore(run), dataKept(run))),
+    refuse: () => refuseRestore(run, manifest, served ? 'served' : 'not served'),
+    replacesData: true,
+    mayGrow: true,
+  };
+  const plan = await firstPlan(run, work);
+  if (plan.changes.length === 0) return { code: 0, isDone: true };
+  const cut = begun === undefined ? '' : 'An earlier restore was cut off here: what it left is undone first.\n';
+  showPlan(run, plan, { notes: workers === undefined ? '' : `${notesOf(run, manifest, workers)}${cut}` });
+  if (!(await confirmed(run, served ? 'Go on?' : `Bring ${inventory.name} back from this backup?`)))
+    return { code: 0, isDone: false };
+  return carryOut(run, work, plan);
+}
+
+/** `kbuild restore BACKUP`: all control planes are lost, and the backup becomes the cluster on new ones. */
+export async function runRestoreBackup(
+  outer: Context,
+  flags: RestoreOptions,
+  [file = '']: readonly string[],
+): Promise<number> {
+  const begunMs = outer.nowMs();
+  const options = { command: 'restore', json: 'events', reportsUnreachable: true } as const;
+  const { code, isDone } = await withOpenedBackup(outer, flags, resolve(outer.cwd, file), async (opened) => {
+    const refused = backupRefusals(opened.inventory, opened.manifest);
+    if (refused.length > 0) throw combined(refused);
+    const outcome = { isDone: false };
+    const code = await withRun(outer, flags, options, async (run) => {
+      const ended = await restoreFirst(run, opened);
+      outcome.isDone = ended.isDone;
+      if (ended.isDone && flags.quiet !== true)
+        run.context.err('the API serves the data of the backup; now `up` goes on\n');
+      return ended.code;
+    });
+    return { code, ...outcome };
+  });
+  if (!isDone) return code;
+  // The deadline is one for both parts.
+  const left = flags.timeout === undefined ? {} : { timeout: Math.max(1, flags.timeout - (outer.nowMs() - begunMs)) };
+  return runUp(outer, { ...flags, ...left, yes: true });
+}

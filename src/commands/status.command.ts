@@ -1,0 +1,58 @@
+import { UsageError } from '../errors.ts';
+import { declare, inventoryOperand, type OptionsOf } from '../session/command.ts';
+import { duration, hosts, option, parsedOption, usual } from '../session/options.ts';
+
+export const facts = declare({
+  name: 'facts',
+  summary: 'Print what kbuild observes on the hosts, as JSON',
+  onHosts: 'reads',
+  operand: inventoryOperand,
+  options: [...usual, hosts],
+  examples: ['kbuild facts --hosts cp1'],
+});
+
+/** The values of its options. */
+export type FactsOptions = OptionsOf<typeof facts>;
+
+/** Milliseconds between two observations. @throws UsageError */
+function interval(text: string): number {
+  const ms = duration(text);
+  if (ms === 0) throw new UsageError('at least 1s');
+  return ms;
+}
+
+export const status = declare({
+  name: 'status',
+  summary: 'Show the cluster: nodes, etcd, certificates, drift',
+  details:
+    'Also the endpoint and the conditions, cordons and taints of nodes. The last line says whether the cluster is healthy (exit 0) or not (exit 5).',
+  onHosts: 'reads',
+  operand: inventoryOperand,
+  options: [
+    ...usual,
+    option('--bundle <file>', { summary: 'write a support bundle (tar.gz, secrets masked)' }),
+    option('-w, --watch', {
+      summary: 'observe again every few seconds, and show what changed, until Ctrl-C',
+      details:
+        'On a terminal the cluster is drawn again with its changes marked; elsewhere a line follows for each change. With `--json` it prints one document a line, at the beginning and whenever something changed. What cannot be read for a moment is called unknown, not gone. Ends with 130.',
+    }),
+    parsedOption('--every <duration>', interval, {
+      summary: 'with --watch: how long to wait between observations (default 5s)',
+    }),
+    option('--graph <format>', {
+      summary: 'print the cluster as a picture instead; the format is mermaid',
+      details:
+        'Text that GitHub, GitLab and editors draw: control planes, etcd, balancers, workers by system and version.',
+      conflicts: 'watch',
+    }),
+  ],
+  examples: [
+    'kbuild status',
+    'kbuild status --json',
+    'kbuild status --watch',
+    'kbuild status --graph mermaid > cluster.mmd',
+  ],
+});
+
+/** The values of its options. */
+export type StatusOptions = OptionsOf<typeof status>;

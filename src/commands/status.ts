@@ -1,0 +1,210 @@
+import { refusedWorkers } from '../cluster/host.refusal.ts';
+import { plan } from '../engine/plan.ts';
+import { UsageError, worstExitCode } from '../errors.ts';
+import type { Size } from '../report/frame.ts';
+import { jsonDocument, jsonLine } from '../report/json.ts';
+import { mermaid } from '../report/mermaid.ts';
+import { statusOf } from '../report/status-view.ts';
+import { changeText, type StatusChange, statusWatch, type StatusWatch } from '../report/status-watch.ts';
+import { type Status, statusText } from '../report/status.ts';
+import { lineText, lookOf, screen } from '../report/terminal.ts';
+import type { Context } from '../session/context.ts';
+import { reachedPhases } from '../session/run-plan.ts';
+import type { Run } from '../session/run.ts';
+import { withRun } from '../session/with-run.ts';
+import { troubleOf } from '../windows/problems/problems.ts';
+import type { StatusOptions } from './status.command.ts';
+import { up } from './up.phases.ts';
+
+const INTERRUPTED = 130;
+
+/** Between two observations, in ms. */
+const EVERY_MS = 5_000;
+
+/** How observations are shown. */
+interface Display {
+  readonly show: (status: Status, changes: readonly StatusChange[], nowMs: number) => void;
+  /** Called every second between observations. */
+  readonly tick: () => void;
+  readonly close: () => void;
+}
+
+const nothing = (): void => undefined;
+
+/** One document for the beginning and one for each change, a line each. */
+const asJson = ({ out }: Context): Display => ({
+  show: (status, changes, nowMs) =>
+    out(jsonLine<'status-watch'>({ time: new Date(nowMs).toISOString(), ...status, changes })),
+  tick: nothing,
+  close: nothing,
+});
+
+/** The status once, then a line for each change. */
+function asLines({ out }: Context): Display {
+  let isFirst = true;
+  return {
+    show: (status, changes, nowMs) => {
+      if (isFirst) out(statusText(status, nowMs));
+      isFirst = false;
+      for (const change of changes) out(`${changeText(change, nowMs)}\n`);
+    },
+    tick: nothing,
+    close: nothing,
+  };
+}
+
+/** The cluster at the bottom of the terminal, drawn again with its changes marked. */
+function asScreen(context: Context, flags: StatusOptions, watch: StatusWatch, stream: NodeJS.WriteStream): Display {
+  const { env, nowMs } = context;
+  const look = lookOf(env, flags.color === false ? 'never' : undefined);
+  const size = (): Size => ({ columns: stream.columns || 80, rows: stream.rows || 24 });
+  const lines = screen((text) => void stream.write(text), size);
+  const every = `${String((flags.every ?? EVERY_MS) / 1000)} s`;
+  const draw = (): void =>
+    lines.draw(watch.frame(size(), nowMs(), every).map((line) => lineText(line, size().columns - 1, look)));
+  stream.on('resize', draw);
+  return {
+    show: draw,
+    tick: draw,
+    close: () => {
+      stream.off('resize', draw);
+      draw();
+    },
+  };
+}
+
+function displayOf(run: Run, flags: StatusOptions, watch: StatusWatch): Display {
+  const { context } = run;
+  if (flags.json === true) return asJson(context);
+  return context.display === undefined ? asLines(context) : asScreen(context, flags, watch, context.display);
+}
+
+/**
+ * Observes again and again over the connections of the run, and shows what changed, until the run is interrupted. Returns
+ * its exit code. @throws errors of kbuild itself
+ */
+export async function watchStatus(run: Run, flags: StatusOptions, statusNow: () => Status): Promise<number> {
+  const { context, connected, signal, mask } = run;
+  const watch = statusWatch();
+  const display = displayOf(run, flags, watch);
+  const stopped = new Promise<'stopped'>((resolve) => {
+    signal.addEventListener('abort', () => resolve('stopped'), { once: true });
+  });
+  /** Until the work or the run ends, whichever is first. */
+  const during = async (work: Promise<unknown>): Promise<void> => {
+    const ended = work.then(() => 'ended' as const);
+    // After an interruption its connections are closed under it.
+    ended.catch(() => undefined);
+    const aSecond = async (): Promise<undefined> => {
+      await context.sleep(1000);
+      return undefined;
+    };
+    let how: 'ended' | 'stopped' | undefined;
+    while (how === undefined) {
+      how = await Promise.race([ended, stopped, aSecond()]);
+      display.tick();
+    }
+  };
+  const isStopped = (): boolean => signal.aborted;
+  for (let isFirst = true; !isStopped(); isFirst = false) {
+    const nowMs = context.nowMs();
+    const status = mask.value(statusNow());
+    const changes = watch.next(status, nowMs);
+    if (isFirst || changes.length > 0) display.show(status, changes, nowMs);
+    const untilMs = nowMs + (flags.every ?? EVERY_MS);
+    while (!isStopped() && context.nowMs() < untilMs) {
+      // A longer sleep would keep the process after an interruption.
+      await Promise.race([stopped, context.sleep(Math.min(1000, untilMs - context.nowMs()))]);
+      display.tick();
+    }
+    if (!isStopped()) await during(connected.observeAll());
+  }
+  display.close();
+  return INTERRUPTED;
+}
+
+const NOT_HEALTHY = 5;
+const NOT_READ = 3;
+
+/** What `up` would change, and the workers that it would leave out. Empty if no cluster answers: that is not drift. */
+function driftOf(run: Run): readonly string[] {
+  const { inventory, connected } = run;
+  const fleet = connected.observations.fleet();
+  if (fleet.cluster.state !== 'up') return [];
+  const refused = refusedWorkers(inventory, fleet, undefined);
+  const isLeftOut = ({ host }: { readonly host: string }): boolean =>
+    refused.some((worker) => worker.host.name === host);
+  const { changes, errors } = plan(reachedPhases(run, up(inventory)), inventory, fleet);
+  return [
+    ...changes.filter((change) => !isLeftOut(change)).map(({ host, summary }) => `${host}: ${summary}`),
+    ...errors.filter((failure) => !isLeftOut(failure)).map(({ error }) => error.message),
+    ...refused.map(({ error }) => error.message),
+    ...fleet.unreachable.map(({ error }) => error.message),
+  ];
+}
+
+const troubles = ({ inventory, connected }: Run): Status['trouble'] =>
+  troubleOf(inventory, connected.observations.fleet()).map(({ host, found, signature: { name, cause, remedy } }) => ({
+    host,
+    name,
+    found,
+    cause,
+    remedy,
+  }));
+
+/** 0: healthy; 3: a host could not be reached, or a fact not read; 5: not healthy. The same for text and JSON. */
+function exitOf({ problems }: Status, unreachable: readonly Error[]): number {
+  const missing = worstExitCode(unreachable);
+  if (missing !== 0) return missing;
+  if (problems.some(({ kind }) => kind === 'unknown')) return NOT_READ;
+  return problems.length > 0 ? NOT_HEALTHY : 0;
+}
+
+/** The status as the fleet was observed last. */
+function statusNow(run: Run): Status {
+  const { inventory, connected } = run;
+  const fleet = connected.observations.fleet();
+  return statusOf(inventory, fleet, {
+    drift: driftOf(run),
+    trouble: fleet.cluster.state === 'up' ? troubles(run) : [],
+  });
+}
+
+/** @throws UsageError for options that do not go together */
+function checkFlags({ every, graph, json, watch }: StatusOptions): void {
+  if (graph !== undefined && graph !== 'mermaid')
+    throw new UsageError(`--graph "${graph}": the only format is mermaid`, { remedy: 'kbuild status --graph mermaid' });
+  if (graph !== undefined && json === true) throw new UsageError('--graph and --json cannot be combined');
+  if (every !== undefined && watch !== true)
+    throw new UsageError('--every belongs to --watch', { remedy: 'kbuild status --watch --every 10s' });
+}
+
+function shownStatus(run: Run, flags: StatusOptions, status: Status): string {
+  if (flags.json === true) return jsonDocument<'status'>(status);
+  if (flags.graph !== undefined) return mermaid(run.inventory, status);
+  return statusText(status, run.context.nowMs());
+}
+
+/** `kbuild status`: the cluster as it is, whether it is healthy, and where it differs from the inventory. Reads only. */
+export function runStatus(outer: Context, flags: StatusOptions): Promise<number> {
+  checkFlags(flags);
+  const isEndless = flags.watch === true;
+  return withRun(
+    outer,
+    flags,
+    { command: 'status', json: 'document', reportsUnreachable: true, alwaysBundles: true, isEndless },
+    (run) => {
+      if (isEndless) return watchStatus(run, flags, () => statusNow(run));
+      const { context, connected } = run;
+      const status = statusNow(run);
+      context.out(shownStatus(run, flags, status));
+      const { unreachable } = connected.observations.fleet();
+      return Promise.resolve(
+        exitOf(
+          status,
+          unreachable.map(({ error }) => error),
+        ),
+      );
+    },
+  );
+}

@@ -1,0 +1,131 @@
+import { FIELD_MANAGER, HASH_ANNOTATION, OWNER_LABEL, RECORD } from '../cluster/fleet/ownership.ts';
+import { type ClusterUp, objectKey } from '../cluster/fleet/view.ts';
+import { acting } from '../cluster/live.ts';
+import { kubectl } from '../inventory/api-server.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import { holds } from '../inventory/merge.ts';
+import type { JsonObject } from '../shell/decode.ts';
+import { sha256Of } from '../shell/secret.ts';
+import { script } from '../templates.ts';
+import { waitForApi } from './combinators.ts';
+import type { Change, Step, Target } from './step.ts';
+
+/** A group of objects that kbuild owns. */
+export interface Manifest {
+  /** Its name in summaries, with its version if it has one. */
+  readonly title: string;
+  readonly objects: readonly JsonObject[];
+  /**
+   * How kbuild compares a live object: `fields` (every desired field, for objects that kbuild writes in the API's own
+   * spelling) or `hash` (of the object that was applied last: the API returns a user's `cpu: 1` as `"1"`).
+   */
+  readonly compare: 'fields' | 'hash';
+}
+
+const metadataOf = (object: JsonObject): JsonObject => (object['metadata'] ?? {}) as JsonObject;
+
+/** The object as kbuild applies it: with the owner's label and the hash of the desired object. */
+export function stamped(object: JsonObject): JsonObject {
+  const metadata = metadataOf(object);
+  const hash = sha256Of(JSON.stringify(object));
+  return {
+    ...object,
+    metadata: {
+      ...metadata,
+      labels: { ...(metadata['labels'] as JsonObject | undefined), [OWNER_LABEL.name]: OWNER_LABEL.value },
+      annotations: { ...(metadata['annotations'] as JsonObject | undefined), [HASH_ANNOTATION]: hash },
+    },
+  };
+}
+
+const hashOf = (object: JsonObject): unknown =>
+  (metadataOf(object)['annotations'] as JsonObject | undefined)?.[HASH_ANNOTATION];
+
+const label = (object: JsonObject): string => `${String(object['kind'])} ${String(metadataOf(object)['name'])}`;
+
+/** What is missing or different in the cluster, for the summary; undefined if nothing is. */
+function difference({ objects, compare }: Manifest, cluster: ClusterUp): string | undefined {
+  const missing: string[] = [];
+  const differing: string[] = [];
+  for (const object of objects) {
+    const wanted = stamped(object);
+    const live = cluster.objects.get(objectKey(object));
+    if (live === undefined) missing.push(label(object));
+    else if (hashOf(live) !== hashOf(wanted)) differing.push(label(object));
+    else if (compare === 'fields' && !holds(wanted, live)) differing.push(label(object));
+  }
+  if (missing.length === 0 && differing.length === 0) return undefined;
+  if (missing.length === objects.length) return 'found none';
+  const some = (names: readonly string[], what: string): readonly string[] =>
+    names.length === 0 ? [] : [`${names.slice(0, 3).join(', ')}${names.length > 3 ? ', …' : ''} ${what}`];
+  return `found ${[...some(missing, 'missing'), ...some(differing, 'different')].join('; ')}`;
+}
+
+const list = (items: readonly JsonObject[]): string =>
+  items.length === 0 ? '' : JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
+
+/** The ConfigMap that lists kbuild's objects, so that kbuild can delete those that the inventory no longer names. */
+export const record = (keys: readonly string[]): JsonObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: {
+    name: RECORD.name,
+    namespace: RECORD.namespace,
+    labels: { [OWNER_LABEL.name]: OWNER_LABEL.value },
+  },
+  data: { [RECORD.key]: `${[...new Set(keys)].sort().join('\n')}\n` },
+});
+
+const isCrd = (object: JsonObject): boolean => object['kind'] === 'CustomResourceDefinition';
+const comesFirst = (object: JsonObject): boolean => object['kind'] === 'Namespace' || isCrd(object);
+
+/** Applies objects server-side as `kbuild`, the record first. Waits for CRDs before it applies objects of their kinds. */
+async function applyObjects(
+  { inventory, fleet }: Target<'cluster'>,
+  on: Parameters<NonNullable<Change['apply']>>[0],
+  objects: readonly JsonObject[],
+  owned: readonly string[],
+): Promise<void> {
+  const host = acting(fleet);
+  const all = objects.map(stamped);
+  const crds = objects.filter(isCrd).map((object) => String(metadataOf(object)['name']));
+  const mark = record([...owned, ...objects.map(objectKey)]);
+  const first = all.filter(comesFirst);
+  const rest = all.filter((object) => !comesFirst(object));
+  await on(host).run(
+    script('engine/apply-objects.sh', {
+      KUBECTL: kubectl(inventory, host).join(' '),
+      MANAGER: FIELD_MANAGER,
+      // Without CRDs one kubectl is enough.
+      FIRST: list(crds.length === 0 ? [mark, ...first, ...rest] : [mark, ...first]),
+      CRDS: crds,
+      OBJECTS: crds.length === 0 ? '' : list(rest),
+    }),
+  );
+}
+
+/** Applies the objects of a manifest that are missing or different. `undefined`: the inventory wants none of them. */
+export const manifest = (name: string, wanted: (inventory: Inventory) => Manifest | undefined): Step<'cluster'> => ({
+  name,
+  settleMs: 30_000,
+  diff: (target) => {
+    const { inventory, facts } = target;
+    const desired = wanted(inventory);
+    if (desired === undefined || desired.objects.length === 0) return [];
+    if (facts.state === 'down') return [waitForApi(facts)];
+    const found = facts.state === 'absent' ? 'found none' : difference(desired, facts);
+    if (found === undefined) return [];
+    return [
+      {
+        summary: `apply ${desired.title} (${found})`,
+        apply: (on) =>
+          applyObjects(
+            target,
+            on,
+            desired.objects,
+            target.fleet.cluster.state === 'up' ? target.fleet.cluster.owned : [],
+          ),
+      },
+    ];
+  },
+});

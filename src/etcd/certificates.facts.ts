@@ -1,0 +1,76 @@
+import { X509Certificate } from 'node:crypto';
+import { spkiFingerprint } from '../certificates/fingerprint.value.ts';
+import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
+import { paths } from '../paths.ts';
+import { numberOf, probe, timeOf } from '../shell/probe.ts';
+import { script } from '../templates.ts';
+
+/** One certificate that etcd's authority signs. */
+export interface EtcdCertificate {
+  readonly name: string;
+  /** True when its private key lies beside it. */
+  readonly hasKey: boolean;
+  /** True when the authority on the same host has signed it. */
+  readonly isIssued: boolean;
+  /** Milliseconds since the epoch. */
+  readonly beginsMs: number;
+  /** Milliseconds since the epoch. */
+  readonly expiresMs: number;
+  /** Addresses and names that it is for. */
+  readonly names: readonly string[];
+}
+
+/** What of etcd's certificates lies on a host. */
+export interface EtcdPki {
+  /** The host's clock, ms since the epoch. */
+  readonly nowMs: number;
+  /** True when signing was cut off: certificates and keys may not fit each other. */
+  readonly isUnfinished: boolean;
+  /** Fingerprint of etcd's authority; `absent`. */
+  readonly authority: string;
+  readonly certificates: readonly EtcdCertificate[];
+}
+
+/** Where new certificates lie before they take their place. */
+export const ETCD_SIGNING = '/etc/kubernetes/pki/etcd/kbuild-signing';
+
+function certificateOf(block: string, authority: X509Certificate | undefined): EtcdCertificate {
+  const [head = '', ...pem] = block.split('\n');
+  const [name = '', key] = head.split(' ');
+  const found = new X509Certificate(pem.join('\n'));
+  return {
+    name,
+    hasKey: key === 'key',
+    isIssued: authority !== undefined && found.checkIssued(authority) && found.verify(authority.publicKey),
+    beginsMs: timeOf(found.validFrom),
+    expiresMs: timeOf(found.validTo),
+    names: (found.subjectAltName ?? '').split(', ').map((one) => one.replace(/^(?:DNS|IP Address):/, '')),
+  };
+}
+
+/**
+ * Public parts of etcd's certificates on the hosts of an etcd that kbuild builds, and on the control planes that use it;
+ * `not asked` on all others.
+ */
+export function etcdPki({ etcd }: Inventory, host: LinuxHost) {
+  const leaves = { etcd: ['server', 'peer', 'healthcheck-client'], 'control-plane': ['apiserver-etcd-client'] };
+  const wanted =
+    etcd.topology === 'built' && (host.role === 'etcd' || host.role === 'control-plane') ? leaves[host.role] : [];
+  return probe(
+    script('etcd/probe-etcd-pki.sh', { WANTED: wanted.join(' '), ETCD_CA: paths.etcdCa, SIGNING: ETCD_SIGNING }),
+    (out): EtcdPki | 'not asked' => {
+      if (out.trim() === 'not asked') return 'not asked';
+      const [head = '', ...blocks] = out.split(/^certificate /m);
+      const ca = blocks.find((block) => block.startsWith('ca '))?.replace(/^.*\n/, '');
+      const authority = ca === undefined ? undefined : new X509Certificate(ca);
+      return {
+        nowMs: numberOf(/^\d+/.exec(head.trim())?.[0], 'time'),
+        isUnfinished: head.includes('unfinished'),
+        authority: ca === undefined ? 'absent' : spkiFingerprint(ca),
+        certificates: blocks
+          .filter((block) => !block.startsWith('ca '))
+          .map((block) => certificateOf(block, authority)),
+      };
+    },
+  );
+}

@@ -1,0 +1,97 @@
+import type { Due } from '../certificates/expiry.ts';
+import { isDue, leftText, RENEWED_BEFORE_MS } from '../certificates/expiry.value.ts';
+import type { Change, Step, Target } from '../engine/step.ts';
+import type { LinuxHost } from '../inventory/inventory.ts';
+import { secretYaml } from '../shell/yaml.ts';
+import { script } from '../templates.ts';
+import { ETCD_SIGNING, type EtcdPki } from './certificates.facts.ts';
+import { etcdDocuments } from './config.ts';
+
+/** Certificates of a member, and kubeadm's phases that create them. */
+const PHASES = {
+  server: 'etcd-server',
+  peer: 'etcd-peer',
+  'healthcheck-client': 'etcd-healthcheck-client',
+} as const;
+
+/** Why a certificate must be signed again, which must name `names`; undefined if it is good. */
+export function certificateFlaw(
+  pki: EtcdPki | 'not asked',
+  name: string,
+  {
+    names = [],
+    renewBeforeMs = RENEWED_BEFORE_MS,
+  }: { readonly names?: readonly string[]; readonly renewBeforeMs?: number } = {},
+): string | undefined {
+  if (pki === 'not asked') return 'none';
+  const found = pki.certificates.find((certificate) => certificate.name === name);
+  if (found === undefined) return 'none';
+  if (pki.isUnfinished) return 'its signing was cut off';
+  if (!found.hasKey) return 'no key';
+  if (!found.isIssued) return 'of another authority';
+  const missing = names.find((required) => !found.names.includes(required));
+  if (missing !== undefined) return `not for ${missing}`;
+  return isDue({ beginsMs: found.beginsMs, endsMs: found.expiresMs }, pki.nowMs, renewBeforeMs)
+    ? leftText(found.expiresMs, pki.nowMs)
+    : undefined;
+}
+
+const namesOf = (host: LinuxHost): readonly string[] => [host.name, 'localhost', host.internalAddress, '127.0.0.1'];
+
+type Leaf = keyof typeof PHASES;
+const LEAVES = Object.keys(PHASES) as readonly Leaf[];
+
+const flaws = ({ inventory, host, facts }: Target) =>
+  LEAVES.flatMap((name) => {
+    const flaw = certificateFlaw(facts.etcdPki, name, {
+      names: name === 'healthcheck-client' ? [] : namesOf(host),
+      renewBeforeMs: inventory.certificates.renewBeforeMs,
+    });
+    return flaw === undefined ? [] : [{ name, flaw }];
+  });
+
+function signing(
+  { inventory, host }: Target,
+  found: readonly { readonly name: Leaf; readonly flaw: string }[],
+): readonly Change[] {
+  if (found.length === 0) return [];
+  return [
+    {
+      summary: `sign etcd's certificates of ${host.name}: ${found.map(({ name, flaw }) => `${name} (found ${flaw})`).join(', ')}`,
+      apply: async (on) => {
+        await on(host).job(
+          'etcd-certificates',
+          script('etcd/etcd-certificates.sh', {
+            SIGN: found.map(({ name }) => PHASES[name]),
+            STAGING: ETCD_SIGNING,
+          }),
+          { 'config.yaml': secretYaml(etcdDocuments(inventory, host, { certificatesDir: ETCD_SIGNING })) },
+        );
+      },
+    },
+  ];
+}
+
+/**
+ * Signs the certificates of a host's member on the host itself, for its name and addresses, and again when little time is left.
+ * etcd reads them again for every connection, so it does not restart.
+ */
+export const etcdCertificates: Step = {
+  name: 'etcd-certificates',
+  diff: (target) => signing(target, flaws(target)),
+};
+
+/** Signs again the certificates of a member that are `due`. Does nothing on a host that has none. */
+export const renewedEtcdCertificates = (due: Due): Step => ({
+  name: 'etcd-certificates',
+  diff: (target) => {
+    const { host, facts } = target;
+    const found = LEAVES.flatMap((name) => {
+      const certificate = facts.certificates.find((one) => one.name === PHASES[name]);
+      const flaw =
+        certificate === undefined ? undefined : due(host.name, certificate, { ...target, nowMs: facts.nowMs });
+      return flaw === undefined ? [] : [{ name, flaw }];
+    });
+    return signing(target, found);
+  },
+});

@@ -1,0 +1,96 @@
+import { type Fleet, linuxFacts } from '../cluster/fleet/fleet.ts';
+import { hasOwnMarker, standing } from '../cluster/standing.ts';
+import type { Step, Target } from '../engine/step.ts';
+import { Refused } from '../errors.ts';
+import { etcdHosts } from '../inventory/hosts.ts';
+import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
+import { paths } from '../paths.ts';
+import { secretYaml } from '../shell/yaml.ts';
+import type { On } from '../ssh/remote.ts';
+import { script, using } from '../templates.ts';
+import { etcdDocuments, type InitialCluster, newCluster } from './config.ts';
+
+/** True for a host without etcd's data, or with the leftovers of an interrupted first start of etcd by kbuild. */
+function isBlank(inventory: Inventory, fleet: Fleet, host: LinuxHost): boolean {
+  const facts = linuxFacts(fleet, host);
+  if (facts === undefined) return false;
+  if (facts.kubernetesTraces.size === 0) return true;
+  if (hasOwnMarker(inventory, facts)) return typeof facts.marker === 'object' && facts.marker.action === 'init';
+  return facts.etcdToken === 'absent' && !facts.kubernetesTraces.has(`${facts.etcdFolder}/member`);
+}
+
+/**
+ * True if all hosts of role etcd must still start a new etcd together: none of them has data of one that was finished. A host
+ * that starts a new etcd alone would split the cluster's data.
+ */
+export const isToBeFounded = ({ inventory, fleet }: Pick<Target, 'inventory' | 'fleet'>): boolean =>
+  etcdHosts(inventory).every((host) => isBlank(inventory, fleet, host));
+
+/** Hosts of role etcd with a half-finished action that another step undoes. */
+export const uncleanHosts = ({ inventory, fleet }: Pick<Target, 'inventory' | 'fleet'>): readonly LinuxHost[] =>
+  etcdHosts(inventory).filter((host) => {
+    const facts = linuxFacts(fleet, host);
+    if (facts === undefined || isBlank(inventory, fleet, host)) return false;
+    return standing({ inventory, host, facts, fleet }) === 'partial';
+  });
+
+/** Writes a marker with the action, then the manifest of the host's member, which the kubelet starts. */
+export async function startMember(
+  { inventory, host }: Target,
+  on: On,
+  action: 'init' | 'join',
+  initial: InitialCluster,
+): Promise<void> {
+  await on(host).job(
+    'etcd-member',
+    using(
+      'kubeadm/marker.sh',
+      script('etcd/etcd-member.sh', { ACTION: action, CLUSTER: inventory.name, MARKER: paths.marker }),
+    ),
+    { 'config.yaml': secretYaml(etcdDocuments(inventory, host, { initial })) },
+  );
+}
+
+/** Waits until half-finished actions on the other hosts of role etcd are undone. */
+const othersClean: Step = {
+  name: 'etcd-hosts-clean',
+  settleMs: 10 * 60_000,
+  diff: (target) => {
+    const others = uncleanHosts(target).filter(({ name }) => name !== target.host.name);
+    if (target.facts.etcdToken !== 'absent' || others.length === 0) return [];
+    return [{ summary: `wait until what is half-finished on ${others.map(({ name }) => name).join(', ')} is undone` }];
+  },
+};
+
+/** Starts a new etcd on all of its hosts together, each with the same list of members. */
+const founded: Step = {
+  name: 'etcd-founded',
+  diff: (target) => {
+    const { inventory, host, facts, fleet } = target;
+    if (facts.etcdToken !== 'absent') return [];
+    const unobserved = etcdHosts(inventory).find((other) => linuxFacts(fleet, other) === undefined);
+    if (unobserved !== undefined && (fleet.cluster.etcd ?? { state: 'absent' }).state === 'absent')
+      throw new Refused(
+        host.name,
+        `etcd is founded by all its hosts together, and ${unobserved.name} was not observed`,
+      );
+    if (!isToBeFounded(target)) return [];
+    if (fleet.cluster.state !== 'absent')
+      throw new Refused(
+        host.name,
+        `there is a cluster ${inventory.name}, and none of its hosts of role etcd holds its data`,
+        'bring one of the hosts with the data back; an etcd cannot be put in the place of another one',
+      );
+    return [
+      {
+        summary: `start etcd on ${host.name}, one of ${etcdHosts(inventory)
+          .map(({ name }) => name)
+          .join(', ')} (found none)`,
+        apply: (on) => startMember(target, on, 'init', newCluster(inventory)),
+      },
+    ];
+  },
+};
+
+/** Starts a new etcd on all hosts of role etcd. Does nothing if an etcd exists. */
+export const etcdFounded: readonly Step[] = [othersClean, founded];

@@ -1,0 +1,119 @@
+import { paths } from '../paths.ts';
+import { lineOf, lines, numberOf, probe } from '../shell/probe.ts';
+import { sh } from '../shell/sh.ts';
+import { excerpt } from '../shell/text.ts';
+import { script } from '../templates.ts';
+import { textOf } from './files.facts.ts';
+import type { OsRelease } from './packages/distribution.value.ts';
+
+/**
+ * When the host's lock was last taken or released, as its file's time (s, with nanoseconds). `held`: a process holds it.
+ * `never`: not locked since boot. If two observations return the same time, no run held the lock in between.
+ */
+export const lockUsed = probe(script('host/probe-lock-used.sh', { LOCK: paths.lock }), lineOf);
+
+/** How long a login takes. */
+export interface Login {
+  /** From the moment at which sshd took the connection until it accepted the login; undefined if that is not known. */
+  readonly sshdMs: number | undefined;
+  /** From the start of the login shell until it ran a command: what its own files cost; undefined where no sshd was found. */
+  readonly shellMs: number | undefined;
+}
+
+/** /proc/PID/stat counts in these: 100 a second, whatever the kernel itself counts in (proc(5), sysconf(3)). */
+const TICK_MS = 10;
+
+/**
+ * How long the login took. The login shell is the last process before sshd; it began before its files were read. It must run
+ * early: `$now` is when the shell of the probes began (probe-batch.sh).
+ */
+export const login = probe(script('host/probe-login.sh'), (out, { loginMs }): Login => {
+  const [now = 0, start = 0] = out
+    .trim()
+    .split(' ')
+    .map((text) => numberOf(text, 'time'));
+  const shellMs = Math.round(now * 1000 - start * TICK_MS);
+  // Containers may have an uptime of their own beside times of the machine's.
+  return {
+    sshdMs: loginMs === undefined ? undefined : Math.round(loginMs),
+    shellMs: shellMs >= 0 ? shellMs : undefined,
+  };
+});
+
+function assignments(text: string): ReadonlyMap<string, string> {
+  return new Map(
+    lines(text).flatMap((line) => {
+      const [, key, value] = /^([A-Z_]+)=(.*)$/.exec(line) ?? [];
+      return key === undefined ? [] : [[key, value!.replace(/^(["'])(.*)\1$/, '$2')] as const];
+    }),
+  );
+}
+
+/** The distribution, from /etc/os-release, and whether it was booted from an image of ostree (ostree's own mark). */
+export const osRelease = probe(
+  sh`cat /etc/os-release; if [ -e /run/ostree-booted ]; then echo KBUILD_OSTREE=booted; fi`,
+  (out): OsRelease => {
+    const fields = assignments(out);
+    return {
+      id: lineOf(fields.get('ID') ?? 'unknown'),
+      idLike: lineOf(fields.get('ID_LIKE') ?? '')
+        .split(' ')
+        .filter((id) => id !== ''),
+      versionId: lineOf(fields.get('VERSION_ID') ?? ''),
+      codename: lineOf(fields.get('VERSION_CODENAME') ?? ''),
+      // It stands in tables and lists, and has any length.
+      prettyName: excerpt(fields.get('PRETTY_NAME') ?? 'unknown'),
+      ...(fields.get('KBUILD_OSTREE') === 'booted' ? { isOstree: true } : {}),
+    };
+  },
+);
+
+/**
+ * The machine hardware name, e.g. `x86_64`; `aarch64-32bit` where a kernel of 64 bits has a userland of 32 bits, as some images for
+ * small boards: package managers go by the userland.
+ */
+export const arch = probe(
+  sh`machine=$(uname -m); case "$machine $(getconf LONG_BIT 2>/dev/null)" in *64' '32) echo "$machine-32bit" ;; *) echo "$machine" ;; esac`,
+  lineOf,
+);
+
+export const kernel = probe(sh`uname -r`, lineOf);
+
+export const bootId = probe(sh`cat /proc/sys/kernel/random/boot_id`, lineOf);
+
+/** /etc/machine-id; `absent` when there is none. */
+export const machineId = probe(sh`if [ -s /etc/machine-id ]; then cat /etc/machine-id; else echo absent; fi`, lineOf);
+
+/** The DMI product UUID in lower case; `absent` on a machine without DMI. Kubernetes' install guide wants it unique. */
+export const productUuid = textOf('/sys/class/dmi/id/product_uuid', (text) => {
+  const value = lineOf(text).toLowerCase();
+  if (value === '') throw new Error('product_uuid is empty');
+  return value;
+});
+
+/** The host's clock, ms since the epoch. */
+export const nowMs = probe(sh`date +%s%3N`, (out) => {
+  return numberOf(out, 'time');
+});
+
+/** The host's time minus kbuild's, in milliseconds; exact to half of what the connection and the probes before this one took. */
+export const clockOffsetMs = probe(sh`date +%s.%N`, (out, { middleMs }) => {
+  return Math.round(numberOf(out, 'time') * 1000 - middleMs);
+});
+
+export const cpus = probe(sh`nproc`, (out) => numberOf(out));
+
+/** MemTotal in MiB. */
+export const memoryMiB = probe(sh`grep MemTotal /proc/meminfo`, (out) => {
+  const kib = /^MemTotal:\s+(\d+) kB$/m.exec(out)?.[1];
+  if (kib === undefined) throw new Error('no MemTotal');
+  return Math.floor(numberOf(kib) / 1024);
+});
+
+/** Name of process 1, e.g. `systemd`. */
+export const initSystem = probe(sh`cat /proc/1/comm`, lineOf);
+
+/** 2 for the unified hierarchy, 1 otherwise (Kubernetes documentation, "About cgroup v2"). */
+export const cgroupVersion = probe(sh`stat -fc %T /sys/fs/cgroup`, (out): 1 | 2 =>
+  out.trim() === 'cgroup2fs' ? 2 : 1,
+);

@@ -1,0 +1,63 @@
+import { lineOf, lines, probe } from '../shell/probe.ts';
+import { sh } from '../shell/sh.ts';
+import { script } from '../templates.ts';
+
+/** First and last line of kbuild's part of /etc/hosts. */
+export const HOSTS_BEGIN = '# BEGIN kbuild';
+export const HOSTS_END = '# END kbuild';
+
+/** The node name as the kernel has it. */
+export const hostname = probe(sh`uname -n`, lineOf);
+
+/** The name that the host takes at boot; empty without /etc/hostname. */
+export const staticHostname = probe(sh`if [ -e /etc/hostname ]; then cat /etc/hostname; fi`, (out) =>
+  out
+    .split('\n')
+    .filter((line) => !line.startsWith('#'))
+    .join('')
+    .trim(),
+);
+
+/** The lines of /etc/hosts between kbuild's two marks; `absent` when they are not there. */
+export const hostsBlock = probe(sh`if [ -e /etc/hosts ]; then cat /etc/hosts; fi`, (out) => {
+  const text = out.split('\n');
+  const begin = text.indexOf(HOSTS_BEGIN);
+  const end = text.indexOf(HOSTS_END, begin);
+  return begin === -1 || end === -1 ? 'absent' : text.slice(begin + 1, end).join('\n');
+});
+
+/** The nameservers of a host. */
+export interface Resolver {
+  /** Of /etc/resolv.conf. */
+  readonly nameservers: readonly string[];
+  /** Those that systemd-resolved forwards to; `absent` if it does not run. */
+  readonly upstream: readonly string[] | 'absent';
+}
+
+const nameservers = (text: string): readonly string[] =>
+  lines(text).flatMap((line) => /^\s*nameserver\s+(\S+)/.exec(line)?.[1] ?? []);
+
+/** kubeadm gives the kubelet systemd-resolved's own file where that service runs, else /etc/resolv.conf. */
+export const resolver = probe(script('host/probe-resolver.sh'), (out): Resolver => {
+  const [own = '', upstream = ''] = out.split('---\n');
+  return {
+    nameservers: nameservers(own),
+    upstream: upstream.startsWith('active') ? nameservers(upstream) : 'absent',
+  };
+});
+
+/** The IPv4 addresses of a name; empty if the name does not exist; `silent` if no nameserver answered within the limit. */
+export type Lookup = readonly string[] | 'silent';
+
+/** What the host's own resolver answers for `localhost`, the host's own name and the given names. */
+export const lookups = (names: readonly string[]) =>
+  probe(
+    script('host/probe-lookups.sh', { NAMES: names }),
+    (out): ReadonlyMap<string, Lookup> =>
+      new Map(
+        lines(out).map((line) => {
+          const [name = '', kind, ...addresses] = line.trim().split(/\s+/);
+          return [name, kind === 'silent' ? 'silent' : addresses] as const;
+        }),
+      ),
+  );

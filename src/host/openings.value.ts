@@ -1,0 +1,122 @@
+import { apiPort } from '../inventory/api-server.ts';
+import { balancers } from '../inventory/hosts.ts';
+import type { Host, Inventory } from '../inventory/inventory.ts';
+import type { Client, ListeningPort } from '../inventory/network-plugins.ts';
+import { networkPlugin } from '../network/plugins.value.ts';
+
+const tcp = (port: number, program: string, from: Client): ListeningPort => ({ port, protocol: 'tcp', program, from });
+
+/** On every Kubernetes node: the kubelet and kube-proxy (health for load balancers, and metrics). */
+const NODE: readonly ListeningPort[] = [
+  tcp(10250, 'kubelet', 'control-planes'),
+  tcp(10248, 'kubelet', 'itself'),
+  tcp(10256, 'kube-proxy', 'everybody'),
+  tcp(10249, 'kube-proxy', 'itself'),
+];
+
+const ETCD: readonly ListeningPort[] = [
+  tcp(2379, 'etcd', 'control-planes'),
+  tcp(2380, 'etcd', 'control-planes'),
+  tcp(2381, 'etcd', 'itself'),
+];
+
+/**
+ * Ports that a host listens at (kubernetes.io, "Ports and Protocols", and kubeadm's constants.go), with those of the
+ * network plugin. Service ports of type NodePort are no listeners: see `NODE_PORTS`.
+ */
+export function listeningPorts(inventory: Inventory, host: Host): readonly ListeningPort[] {
+  const network = networkPlugin(inventory).ports(inventory, host);
+  const { loadBalancer } = inventory;
+  const balancer: readonly ListeningPort[] =
+    loadBalancer.kind === 'keepalived' && balancers(inventory).some(({ name }) => name === host.name)
+      ? [tcp(loadBalancer.port, 'haproxy', 'everybody'), tcp(loadBalancer.healthPort, 'haproxy', 'itself')]
+      : [];
+  switch (host.role) {
+    case 'control-plane':
+      return [
+        tcp(apiPort(inventory), 'kube-apiserver', 'everybody'),
+        tcp(10257, 'kube-controller-manager', 'itself'),
+        tcp(10259, 'kube-scheduler', 'itself'),
+        ...(inventory.etcd.topology === 'stacked' ? ETCD : []),
+        ...NODE,
+        ...network,
+        ...balancer,
+      ];
+    case 'worker':
+      return [...NODE, ...network];
+    case 'etcd':
+      return [...ETCD, tcp(10250, 'kubelet', 'itself'), tcp(10248, 'kubelet', 'itself')];
+    case 'load-balancer':
+      return balancer;
+  }
+}
+
+/** TCP and UDP ports of Services of type NodePort, first and last: kube-apiserver's default range. */
+export const NODE_PORTS = { first: 30_000, last: 32_767 } as const;
+
+/** The other hosts that connect to a port of a host. */
+export function clientsOf({ hosts }: Inventory, host: Host, client: Client): readonly Host[] {
+  const others = hosts.filter(({ name }) => name !== host.name);
+  switch (client) {
+    case 'everybody':
+      return others;
+    case 'control-planes':
+      return others.filter(({ role }) => role === 'control-plane' || (role === 'etcd' && host.role === 'etcd'));
+    case 'nodes':
+      return others.filter(({ role }) => role === 'control-plane' || role === 'worker');
+    case 'itself':
+      return [];
+  }
+}
+
+/** What a packet filter lets in (`input`) or through (`forward`). Addresses are CIDRs, single ones, or `any`. */
+export interface Opening {
+  readonly hook: 'input' | 'forward';
+  /** `vrrp`: IP protocol 112, by which load balancers agree on the holder of the virtual address. */
+  readonly protocol: 'tcp' | 'udp' | 'vrrp' | 'any';
+  /** First and last port; all of them where the protocol has none. */
+  readonly ports: readonly [first: number, last: number];
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Every port. */
+export const ALL_PORTS: Opening['ports'] = [0, 65_535];
+
+const KUBELET = 10_250;
+
+/**
+ * What the other hosts and pods need of a host: its role's ports, VRRP between balancers, and on a node the API server and the kubelet for pods,
+ * whose packets to their own host keep their address, and the way through the host for pods.
+ */
+export function openings(inventory: Inventory, host: Host): readonly Opening[] {
+  const input = { hook: 'input', to: 'any' } as const;
+  const { podSubnet } = inventory.network;
+  const fromHosts = listeningPorts(inventory, host).flatMap(({ port, protocol, from }) =>
+    clientsOf(inventory, host, from).map(({ internalAddress }): Opening => ({
+      ...input,
+      protocol,
+      ports: [port, port],
+      from: internalAddress,
+    })),
+  );
+  const all = balancers(inventory);
+  const fromBalancers = (all.some(({ name }) => name === host.name) ? all : [])
+    .filter(({ name }) => name !== host.name)
+    .map(({ internalAddress }): Opening => ({
+      ...input,
+      protocol: 'vrrp',
+      ports: ALL_PORTS,
+      from: internalAddress,
+    }));
+  if (host.role !== 'control-plane' && host.role !== 'worker') return [...fromHosts, ...fromBalancers];
+  const podPorts = [...(host.role === 'control-plane' ? [apiPort(inventory)] : []), KUBELET];
+  const forward = { hook: 'forward', protocol: 'any', ports: ALL_PORTS } as const;
+  return [
+    ...fromHosts,
+    ...fromBalancers,
+    ...podPorts.map((port): Opening => ({ ...input, protocol: 'tcp', ports: [port, port], from: podSubnet })),
+    { ...forward, from: podSubnet, to: 'any' },
+    { ...forward, from: 'any', to: podSubnet },
+  ];
+}

@@ -1,0 +1,206 @@
+import { ailments } from '../cluster/ailments.ts';
+import type { Fleet } from '../cluster/fleet/fleet.ts';
+import { isMemberOf } from '../cluster/members.ts';
+import { isDrained, isMissed } from '../cluster/nodes.ts';
+import { passRestartGate } from '../cluster/restart-gate.ts';
+import { waitForApi, whenApiAnswers } from '../engine/combinators.ts';
+import { type Drain, drainForAWhile } from '../engine/drain.ts';
+import type { Step, Target } from '../engine/step.ts';
+import { uncordonedWhenReady, workloadsBack } from '../engine/workloads.ts';
+import { balancers } from '../inventory/hosts.ts';
+import type { LinuxHost } from '../inventory/inventory.ts';
+import { paths } from '../paths.ts';
+import { sha256Of } from '../shell/secret.ts';
+import { sh } from '../shell/sh.ts';
+import { fileState } from './file.step.ts';
+
+const MINUTES = 60_000;
+
+/** About how long a host is away while it restarts, in ms. */
+const AWAY_MS = 60_000;
+
+/** The hosts of a run of `kbuild reboot`. */
+export interface Reboots {
+  /** In the order of the inventory: those that are restarted, and those that a run which was cut off has restarted. */
+  readonly hosts: readonly LinuxHost[];
+  /** The boot id from before, by name, of the hosts that this run restarts. */
+  readonly from: ReadonlyMap<string, string>;
+}
+
+/** How nodes are drained before their hosts restart. */
+export interface RebootOptions {
+  readonly drain: Drain;
+  /** True: pods without a controller are deleted, and nothing makes them again. */
+  readonly losesPods: boolean;
+  /** How many workers may be away at once. */
+  readonly atOnce: number;
+}
+
+/** What is known of a host's restart: `none` without a note, `noted` before it, `rebooted` when a new boot id runs. */
+export function rebootNote(target: Pick<Target, 'facts'>): 'none' | 'noted' | 'rebooted' {
+  const state = fileState(target, paths.reboot);
+  if (state.kind !== 'file') return 'none';
+  return state.sha256 === sha256Of(`${target.facts.bootId}\n`) ? 'noted' : 'rebooted';
+}
+
+/** True until the host runs with a new boot id. */
+export const isDue = ({ host, facts }: Pick<Target, 'host' | 'facts'>, { from }: Reboots): boolean =>
+  from.get(host.name) === facts.bootId;
+
+/** A step that has its turn only before the host restarts. */
+export const whileDue = (reboots: Reboots, step: Step): Step => ({
+  ...step,
+  diff: (target) => (isDue(target, reboots) ? step.diff(target) : []),
+});
+
+const watches = { files: [paths.reboot] };
+
+/** Notes the boot id from before on the host, so that no later run restarts it twice. */
+export const rebootNoted = (reboots: Reboots): Step => ({
+  name: 'reboot-noted',
+  watches,
+  needs: 'whole-control-plane-unless-worker',
+  diff: (target) => {
+    const { host, facts } = target;
+    if (!isDue(target, reboots) || rebootNote(target) !== 'none') return [];
+    return [
+      {
+        summary: `note on ${host.name} that it is to restart`,
+        apply: (on) => on(host).write(paths.reboot, `${facts.bootId}\n`),
+      },
+    ];
+  },
+});
+
+/** Removes the note, when every host of the run is through. A restart that did not happen leaves none, either. */
+export const rebootForgotten = (reboots: Reboots): Step => ({
+  name: 'reboot-forgotten',
+  watches,
+  needs: 'whole-control-plane-unless-worker',
+  diff: (target) => {
+    const { host } = target;
+    const summary = `remove the note of the restart from ${host.name}`;
+    if (rebootNote(target) === 'none') return isDue(target, reboots) ? [{ summary, foreseen: true }] : [];
+    return [
+      {
+        summary,
+        apply: async (on) => {
+          await on(host).run(sh`rm -f -- ${paths.reboot}`);
+        },
+      },
+    ];
+  },
+});
+
+/** Why a host restarts, in words. */
+const reason = ({ facts: { pendingReboot } }: Target): string => {
+  if (pendingReboot === 'none') return 'asked for';
+  return pendingReboot.length === 0 ? 'wants a reboot' : `wants a reboot: ${pendingReboot.join(', ')}`;
+};
+
+/** True for a host whose restart takes an API server, or a member of an etcd that kbuild built, away for a while. */
+const takesAway = ({ host, fleet: { cluster } }: Target): boolean => {
+  const own = cluster.state === 'up' ? cluster.members : [];
+  const built = cluster.etcd?.state === 'up' ? cluster.etcd.members : [];
+  const serves =
+    cluster.state === 'up' &&
+    host.role === 'control-plane' &&
+    cluster.nodes.some(({ name, role }) => name === host.name && role === 'control-plane');
+  return serves || [...own, ...built].some(isMemberOf(host));
+};
+
+/**
+ * Restarts the host, and returns when a new boot id answers. Before a control plane or a member of etcd goes away, the gate
+ * (`passRestartGate`) must let it. The change fails with ConnectError if no new boot id answers in time, and as the gate fails.
+ */
+export const rebooted = (reboots: Reboots, { atOnce }: Pick<RebootOptions, 'atOnce'>): Step => ({
+  name: 'rebooted',
+  watches,
+  settleMs: MINUTES,
+  diff: (target) => {
+    const { host } = target;
+    if (!isDue(target, reboots)) return [];
+    return [
+      {
+        summary: `reboot ${host.name} (${reason(target)})`,
+        disrupts: true,
+        restarts: [{ what: 'host', hosts: [host.name], aboutMs: AWAY_MS, atOnce: host.role === 'worker' ? atOnce : 1 }],
+        apply: async (on) => {
+          if (takesAway(target)) await passRestartGate(target, on);
+          await on(host).restart();
+        },
+      },
+    ];
+  },
+});
+
+/** Waits until HAProxy and keepalived of a load balancer run again. */
+export const balancerBack: Step = {
+  name: 'balancer-back',
+  watches: { units: ['haproxy', 'keepalived'] },
+  settleMs: MINUTES,
+  diff: ({ inventory, host, facts }) => {
+    if (!balancers(inventory).some(({ name }) => name === host.name)) return [];
+    const off = ['haproxy', 'keepalived'].filter((unit) => facts.services.get(unit)?.active !== 'active');
+    return off.length === 0 ? [] : [{ summary: `wait until ${off.join(' and ')} of ${host.name} runs` }];
+  },
+};
+
+/** Hosts of the run that have restarted, and are not well since. */
+const notWell = (reboots: Reboots, { inventory, fleet }: Pick<Target, 'inventory' | 'fleet'>): readonly string[] =>
+  reboots.hosts.flatMap((host) => {
+    const seen = fleet.hosts.find((one) => one.host.name === host.name);
+    if (seen?.os !== 'linux' || rebootNote({ facts: seen.facts }) !== 'rebooted') return [];
+    return ailments({ inventory, host, fleet }).map((ailment) => `${host.name}: ${ailment}`);
+  });
+
+/** Nodes outside the batch that do not take pods yet, or whose workloads are missed. */
+const away = ({ cluster }: Fleet, batch: readonly LinuxHost[]): readonly string[] =>
+  cluster.state !== 'up'
+    ? []
+    : cluster.nodes
+        .filter((node) => !batch.some(({ name }) => name === node.name))
+        .filter((node) => isDrained(node) || isMissed(node))
+        .map(({ name }) => name);
+
+/** Waits until every host that has restarted before is well, takes pods again, and has its workloads back. */
+export const othersRebooted = (reboots: Reboots, batch: readonly LinuxHost[]): Step => ({
+  name: 'others-are-back',
+  watches,
+  settleMs: 30_000,
+  diff: (target) => {
+    const { cluster } = target.fleet;
+    if (!isDue(target, reboots) || cluster.state === 'absent') return [];
+    if (cluster.state === 'down') return [waitForApi(cluster)];
+    const names = away(target.fleet, batch);
+    if (names.length > 0) return [{ summary: `wait until ${names.join(', ')} takes pods again, with its workloads` }];
+    const others = reboots.hosts.filter(({ name }) => !batch.some((one) => one.name === name));
+    const unwell = notWell({ ...reboots, hosts: others }, target);
+    return unwell.length === 0 ? [] : [{ summary: `wait until the others are well (${unwell.join('; ')})` }];
+  },
+});
+
+/** Drains one node, restarts its host, waits for `gates`, lets it take pods again, and waits until its workloads are back. */
+export const rebootSteps = (reboots: Reboots, options: RebootOptions, gates: readonly Step[]): readonly Step[] => {
+  const planned = (make: (willDrain: () => boolean) => Step): Step => ({
+    ...make(() => false),
+    diff: (target) => make(() => isDue(target, reboots)).diff(target),
+  });
+  const { drain, losesPods } = options;
+  return [
+    whileDue(
+      reboots,
+      whenApiAnswers<'linux'>(
+        drainForAWhile(
+          { drain, losesPods, isDue: () => true },
+          () =>
+            '`--drain-timeout 15m` gives the pods more time, `--disable-eviction` ignores budgets, `--force` deletes pods that no controller makes again',
+        ),
+      ),
+    ),
+    rebooted(reboots, options),
+    ...gates,
+    whenApiAnswers(planned(uncordonedWhenReady)),
+    whenApiAnswers(planned(workloadsBack)),
+  ];
+};

@@ -1,0 +1,119 @@
+import { type Document, LineCounter, parseAllDocuments, type ScalarTag, type Tags } from 'yaml';
+import { pluginFile } from '../../network/plugins.file.ts';
+import type { JsonObject } from '../../shell/decode.ts';
+import type { UserManifest } from '../inventory.ts';
+import { checksumOf, type ManifestEntry, sourceOf } from '../schema/formats.ts';
+import type { Path } from '../schema/path.ts';
+import type { InventoryFile } from '../schema/schema.ts';
+import type { Reader, Report } from './reader.ts';
+
+/** kubectl's YAML follows YAML 1.1 here: `0644` is octal, yes and no are booleans. */
+const OCTAL: ScalarTag = {
+  tag: 'tag:yaml.org,2002:int',
+  default: true,
+  test: /^[-+]?0[0-7]+$/,
+  resolve: (text) => Number.parseInt(text, 8),
+};
+const YES_NO: ScalarTag = {
+  tag: 'tag:yaml.org,2002:bool',
+  default: true,
+  test: /^(?:yes|Yes|YES|on|On|ON|no|No|NO|off|Off|OFF)$/,
+  resolve: (text) => /^(?:yes|on)$/i.test(text),
+};
+const customTags = (tags: Tags): Tags => [OCTAL, YES_NO, ...tags];
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The flaw of a manifest: `source:line:column: message`. */
+class ManifestError extends Error {}
+
+function identified(value: unknown, place: string): JsonObject {
+  if (!isObject(value)) throw new ManifestError(`${place}: is no Kubernetes object`);
+  const metadata = value['metadata'];
+  for (const field of ['apiVersion', 'kind'] as const)
+    if (typeof value[field] !== 'string') throw new ManifestError(`${place}: an object needs ${field}`);
+  if (!isObject(metadata) || typeof metadata['name'] !== 'string')
+    throw new ManifestError(`${place}: an object needs metadata.name`);
+  return value;
+}
+
+/** The objects of a multi-document YAML or JSON text; a `List` becomes its items. Throws `ManifestError` with the place. */
+export function manifestObjects(text: string, source: string): readonly JsonObject[] {
+  const lineCounter = new LineCounter();
+  const documents = parseAllDocuments(text, { lineCounter, prettyErrors: false, merge: true, customTags });
+  if ('empty' in documents) return [];
+  const at = (offset: number): string => {
+    const { line, col } = lineCounter.linePos(offset);
+    return `${source}:${line}:${col}`;
+  };
+  return (documents as readonly Document.Parsed[]).flatMap((document) => {
+    const [error] = [...document.errors, ...document.warnings];
+    if (error !== undefined) throw new ManifestError(`${at(error.pos[0])}: is not valid YAML: ${error.message}`);
+    const place = at(document.contents?.range[0] ?? document.range[0]);
+    let value: unknown;
+    try {
+      value = document.toJS({ maxAliasCount: 100 });
+    } catch (error) {
+      throw new ManifestError(`${place}: ${error instanceof Error ? error.message : 'cannot be read'}`);
+    }
+    if (value === null || value === undefined) return [];
+    if (isObject(value) && typeof value['kind'] === 'string' && value['kind'].endsWith('List')) {
+      const items = value['items'];
+      if (Array.isArray(items)) return items.map((item) => identified(item, place));
+    }
+    return [identified(value, place)];
+  });
+}
+
+/** Manifests that kbuild applies as others wrote them. */
+export interface AppliedManifests {
+  /** Of `manifests:`, in its order. */
+  readonly manifests: readonly UserManifest[];
+  /** Of the network plugin, in the order of its setting. */
+  readonly pluginManifests: readonly UserManifest[];
+}
+
+interface PlacedManifest extends UserManifest {
+  readonly path: Path;
+}
+
+async function readManifest(reader: Reader, path: Path, entry: ManifestEntry): Promise<UserManifest> {
+  const source = sourceOf(entry);
+  const nothing = { source, objects: [] };
+  const text = await reader.source(path, source, checksumOf(entry));
+  const parse = (): Promise<UserManifest> => Promise.resolve({ source, objects: manifestObjects(text, source) });
+  return reader.attempt(path, 'manifest', parse, nothing);
+}
+
+/** An object that two manifests describe would be applied twice, by turns. */
+function reportRepeatedObjects(manifests: readonly PlacedManifest[], report: Report): void {
+  const seen = new Map<string, string>();
+  for (const { objects, source, path } of manifests)
+    for (const object of objects) {
+      const { name, namespace } = object['metadata'] as JsonObject;
+      const key = JSON.stringify([object['apiVersion'], object['kind'], namespace, name]);
+      const first = seen.get(key);
+      if (first === undefined) seen.set(key, source);
+      else report(path, `${source}: ${String(object['kind'])} ${String(name)} is in ${first} already`);
+    }
+}
+
+/** Reads the manifests that the inventory names, and reports what cannot be applied together. URLs only where they may be fetched. */
+export async function readManifests(reader: Reader, file: InventoryFile, report: Report): Promise<AppliedManifests> {
+  const all = (at: Path, entries: readonly ManifestEntry[]): Promise<readonly PlacedManifest[]> =>
+    Promise.all(
+      entries.map(async (entry, i) => {
+        const path = [...at, i];
+        return { ...(await readManifest(reader, path, entry)), path };
+      }),
+    );
+  const { manifests: published } = pluginFile(file);
+  const ofPlugin = published === undefined ? [] : await all(published.path, published.entries(file));
+  const manifests = await all(['manifests'], file.manifests);
+  reportRepeatedObjects([...ofPlugin, ...manifests], report);
+  const missing = published?.missing(ofPlugin);
+  if (published !== undefined && missing !== undefined) report(published.path, missing);
+  const plain = ({ source, objects }: PlacedManifest): UserManifest => ({ source, objects });
+  return { manifests: manifests.map(plain), pluginManifests: ofPlugin.map(plain) };
+}

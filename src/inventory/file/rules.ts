@@ -1,0 +1,133 @@
+import { pluginRules } from '../../network/plugins.file.ts';
+import type { Rule } from '../schema/rule.ts';
+import {
+  etcdFolder,
+  etcdsAuthority,
+  signingAuthority,
+  signingElsewhere,
+  validityPeriods,
+} from './rules/certificates.ts';
+import {
+  balancersOfUse,
+  endpointCannotMove,
+  endpointElsewhere,
+  endpointInHosts,
+  endpointOfBalancer,
+  endpointOfMany,
+  endpointPort,
+  externalEndpoint,
+  virtualAddress,
+  virtualPort,
+} from './rules/endpoint.ts';
+import { files } from './rules/files.ts';
+import {
+  controlPlaneCount,
+  etcdCount,
+  groupNames,
+  groupsOfNodes,
+  hooksMeanHosts,
+  hostAddresses,
+  hostNames,
+  internalAddresses,
+  knownGroups,
+  nodeSettings,
+  someControlPlane,
+  supportedHosts,
+  usedGroups,
+} from './rules/hosts.ts';
+import { opensshClient, timeSyncOfHosts } from './rules/machine.ts';
+import {
+  disjointNetworks,
+  dnsBlocks,
+  dnsOfKubeadm,
+  dnsResources,
+  moreSubnetsOfLinux,
+  podSubnetSize,
+  serviceSubnetSize,
+} from './rules/network.ts';
+import { ownedByKubeadm, ownedByKubelet, ownedLabels, ownedSysctls } from './rules/owned.ts';
+import { plainHttp } from './rules/plain-http.ts';
+import {
+  ownedHandlers,
+  runtimeHandlers,
+  runtimePrograms,
+  runtimeRegistries,
+  runtimeSharedFiles,
+} from './rules/runtimes.ts';
+import {
+  ignoredChecks,
+  kubernetesVersion,
+  manifestSources,
+  proxyIsSet,
+  registries,
+  runtimeVersion,
+  supportedSettings,
+  viaVersions,
+} from './rules/settings.ts';
+import { windowsHosts } from './rules/windows.ts';
+
+/** Rules about what is written: they also hold for the part of an inventory that could be read. */
+export const rules: readonly Rule[] = [
+  kubernetesVersion,
+  viaVersions,
+  runtimeVersion,
+  runtimePrograms,
+  runtimeRegistries,
+  runtimeSharedFiles,
+  runtimeHandlers,
+  ownedHandlers,
+  hostNames,
+  hostAddresses,
+  internalAddresses,
+  nodeSettings,
+  groupNames,
+  groupsOfNodes,
+  supportedHosts,
+  windowsHosts,
+  disjointNetworks,
+  opensshClient,
+  podSubnetSize,
+  serviceSubnetSize,
+  moreSubnetsOfLinux,
+  ...pluginRules,
+  dnsResources,
+  dnsBlocks,
+  dnsOfKubeadm,
+  supportedSettings,
+  registries,
+  plainHttp,
+  ignoredChecks,
+  proxyIsSet,
+  manifestSources,
+  ownedByKubeadm,
+  ownedByKubelet,
+  ownedLabels,
+  ownedSysctls,
+  timeSyncOfHosts,
+  etcdFolder,
+  virtualAddress,
+];
+
+/** Rules about what is missing or counted: only for an inventory that could be read as a whole. */
+export const wholeRules: readonly Rule[] = [
+  someControlPlane,
+  controlPlaneCount,
+  etcdCount,
+  knownGroups,
+  usedGroups,
+  endpointOfMany,
+  endpointElsewhere,
+  endpointCannotMove,
+  endpointInHosts,
+  endpointPort,
+  externalEndpoint,
+  endpointOfBalancer,
+  virtualPort,
+  balancersOfUse,
+  files,
+  hooksMeanHosts,
+  signingAuthority,
+  etcdsAuthority,
+  signingElsewhere,
+  validityPeriods,
+];

@@ -1,0 +1,75 @@
+/** The hosts that connect to a port. `itself`: the program listens on the loopback interface, or only its host uses it. */
+export type Client = 'everybody' | 'control-planes' | 'nodes' | 'itself';
+
+/** A port that a host of a role listens at once the cluster stands. */
+export interface ListeningPort {
+  readonly port: number;
+  readonly protocol: 'tcp' | 'udp';
+  /** The program, as `ss` names it. */
+  readonly program: string;
+  readonly from: Client;
+}
+
+/** Settings of flannel. */
+export interface Flannel {
+  readonly image: string;
+  readonly cniPluginImage: string;
+  readonly backend: 'vxlan' | 'host-gw';
+  /** UDP port and identifier of VXLAN. Windows hosts need port 4789 and an identifier of at least 4096. */
+  readonly port: number;
+  readonly vni: number;
+  /** True: flanneld writes its rules with nftables on Linux hosts; otherwise with iptables. */
+  readonly nftables: boolean;
+}
+
+/** Settings of Calico, which its operator installs. */
+export interface Calico {
+  /** Registry, and path if there is one, of Calico's images. Default: the operator's own. */
+  readonly imageRepository?: string;
+}
+
+/** Settings of Cilium. */
+export interface Cilium {
+  readonly image: string;
+  readonly operatorImage: string;
+  /** How packets reach pods of other hosts; `none`: by routes. */
+  readonly tunnel: 'vxlan' | 'geneve' | 'none';
+  /** `wireguard`: packets between pods of different hosts are encrypted. */
+  readonly encryption: 'none' | 'wireguard';
+}
+
+/** The network of Windows hosts. */
+interface WindowsNetwork {
+  /** True: the network plugin and kube-proxy are services of the hosts, not pods. */
+  readonly services: boolean;
+  readonly kubeProxyImage: string;
+}
+
+/** flannel and kube-proxy on Windows hosts. */
+export interface WindowsFlannel extends WindowsNetwork {
+  /** Type of the HNS network: overlay, or l2bridge. */
+  readonly mode: 'overlay' | 'host-gw';
+  readonly flannelImage: string;
+}
+
+/** Calico on Windows hosts: its operator installs it, and kbuild installs kube-proxy. */
+export interface WindowsCalico extends WindowsNetwork {
+  readonly mode: 'calico';
+  readonly services: false;
+}
+
+/**
+ * The network plugin and its settings. `windows` is undefined where there are no Windows hosts, or kbuild installs no network
+ * on them.
+ */
+export type PluginSettings =
+  | { readonly plugin: 'flannel'; readonly flannel: Flannel; readonly windows: WindowsFlannel | undefined }
+  | { readonly plugin: 'calico'; readonly calico: Calico; readonly windows: WindowsCalico | undefined }
+  | { readonly plugin: 'cilium'; readonly cilium: Cilium; readonly windows: undefined }
+  | { readonly plugin: 'none'; readonly windows: undefined };
+
+/** A value of `network.plugin`. */
+export type PluginName = PluginSettings['plugin'];
+
+/** The settings of one network plugin. */
+export type SettingsOf<P extends PluginName> = PluginSettings & { readonly plugin: P };

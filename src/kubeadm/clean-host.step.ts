@@ -1,0 +1,200 @@
+import type { LinuxFacts } from '../cluster/fleet/linux.ts';
+import { runs } from '../engine/combinators.ts';
+import type { Step, Unobserved } from '../engine/step.ts';
+import { HOSTS_BEGIN, HOSTS_END } from '../host/names.facts.ts';
+import { KUBE_CHAINS, KUBE_TABLES } from '../host/network.facts.ts';
+import { removePrograms } from '../host/packages/binaries.value.ts';
+import { distributionOf, systemRuntimePackages } from '../host/packages/distributions.value.ts';
+import { systemRuntime } from '../host/packages/installer.value.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import { overlap } from '../inventory/subnets.ts';
+import { networkPlugin } from '../network/plugins.value.ts';
+import { paths } from '../paths.ts';
+import { containerRuntime } from '../runtime/runtimes.value.ts';
+import { sh } from '../shell/sh.ts';
+import { secretYaml } from '../shell/yaml.ts';
+import { onRootPath, script, using } from '../templates.ts';
+import { resetConfiguration } from './config.ts';
+import { kubeadmJob } from './job.step.ts';
+
+/** How the fact names a mount among the leftovers. */
+const MOUNT = 'mount ';
+
+const some = (all: readonly string[]): string =>
+  `${all.slice(0, 3).join(', ')}${all.length > 3 ? `, ${String(all.length - 3)} more` : ''}`;
+
+/** Runs kubeadm's reset: removes credentials, manifests, etcd's data, containers and mounts. */
+export const kubeadmReset: Step = {
+  name: 'kubeadm-reset',
+  diff: ({ inventory, host, facts }) => {
+    const mounts = facts.leftovers.filter((leftover) => leftover.startsWith(MOUNT));
+    const found = [...facts.kubernetesTraces, ...mounts.map((mount) => mount.slice(MOUNT.length))];
+    if (found.length === 0) return [];
+    const more = found.length > 2 ? `, ${String(found.length - 2)} more` : '';
+    return [
+      {
+        summary: `kubeadm reset on ${host.name} (found ${found.slice(0, 2).join(', ')}${more})`,
+        apply: (on) => kubeadmJob(on(host), inventory, 'reset', secretYaml([resetConfiguration(inventory, host)])),
+      },
+    ];
+  },
+};
+
+/** Blackhole routes inside podSubnet: they would drop packets of the next network. */
+const blackholes = ({ network: { podSubnet } }: Inventory, { routes }: LinuxFacts): readonly string[] =>
+  routes.table.flatMap(({ device, destination }) => {
+    const cidr = destination.includes('/') ? destination : `${destination}/32`;
+    return device === '' && destination !== 'default' && overlap(podSubnet, cidr) ? [destination] : [];
+  });
+
+/** Removes interfaces, routes, CNI configuration and state of the network plugin, unless the user installed the plugin. */
+export const noCniRemains: Step = {
+  name: 'no-cni-remains',
+  diff: ({ inventory, host, facts }) => {
+    const leaves = networkPlugin(inventory).leaves(inventory);
+    const files = facts.leftovers.filter((leftover) => !leftover.startsWith(MOUNT));
+    const interfaces = facts.interfaces.map(({ name }) => name).filter((name) => leaves.interfaces.test(name));
+    const routes = leaves.blackholes ? blackholes(inventory, facts) : [];
+    const found = [...interfaces, ...routes.map((route) => `blackhole ${route}`), ...files];
+    if (found.length === 0) return [];
+    return [
+      {
+        summary: `remove what the network plugin left (found ${some(found)})`,
+        apply: runs(
+          host,
+          using(
+            'kubeadm/mounts.sh',
+            script('kubeadm/clean-cni.sh', { INTERFACES: interfaces, ROUTES: routes, FILES: files }),
+          ),
+        ),
+      },
+    ];
+  },
+};
+
+/** Removes the chains of kube-proxy, the kubelet and CNI plugins from the packet filter. Keeps all other rules. */
+export const noKubeChains: Step = {
+  name: 'no-kube-chains',
+  diff: ({ host, facts }) => {
+    const ipvs = facts.interfaces.filter(({ name }) => name === 'kube-ipvs0').map(({ name }) => name);
+    const found = [...facts.kubeChains, ...ipvs];
+    if (found.length === 0) return [];
+    return [
+      {
+        summary: `remove Kubernetes' chains from the packet filter (found ${some(found)})`,
+        apply: runs(host, script('kubeadm/clean-packet-filter.sh', { CHAINS: KUBE_CHAINS, TABLES: KUBE_TABLES })),
+      },
+    ];
+  },
+};
+
+/** True if a container runs on the runtime that is not one of Kubernetes'. */
+const servesOthers = ({ containers }: LinuxFacts, inventory: Inventory): boolean =>
+  [...containers.keys()].some((namespace) => containerRuntime(inventory).ownerOf(namespace) !== undefined);
+
+/** Removes the programs that kbuild installed without packages; a runtime on which others have containers stays. */
+export const noPrograms: Step = {
+  name: 'no-programs',
+  diff: ({ inventory, host, facts }) => {
+    const { package: runtime } = inventory.runtime;
+    const isKept = (name: string): boolean => name === runtime && servesOthers(facts, inventory);
+    const found = [...facts.binaries.keys()].filter((name) => !isKept(name));
+    if (found.length === 0) return [];
+    return [{ summary: `remove programs (found ${some(found)})`, apply: runs(host, removePrograms(inventory, found)) }];
+  },
+};
+
+/** Removes the files that kbuild wrote, and restores those that it replaced. */
+export const noOwnFiles: Step = {
+  name: 'no-own-files',
+  diff: ({ inventory, host, facts }) => {
+    const runtime = containerRuntime(inventory);
+    const runtimeBackup = runtime.paths.backup ?? '';
+    // A runtime that others use keeps its unit.
+    const isKept = facts.binaries.has(inventory.runtime.package) && servesOthers(facts, inventory);
+    const own = facts.ownFiles.filter((path) => !(isKept && path === runtime.published?.unit.path));
+    const found = [...facts.distributedFiles, ...own];
+    if (found.length === 0) return [];
+    const backups = [paths.haproxyConfigBackup, paths.keepalivedConfigBackup];
+    const restored = [runtimeBackup, paths.fstabBackup, ...backups].filter((path) => found.includes(path));
+    return [
+      {
+        summary: `take back what kbuild wrote (found ${some(found)})${restored.length === 0 ? '' : `, restoring from ${restored.join(', ')}`}`,
+        apply: runs(
+          host,
+          onRootPath(
+            using(
+              'kubeadm/mounts.sh',
+              script('kubeadm/take-back-files.sh', {
+                FILES: own,
+                RECORD: paths.distributed,
+                KEPT: paths.replaced,
+                // Containers of others end with a runtime that has lost its setting to keep them.
+                RUNTIME: runtime.shared === undefined ? runtime.unit : '',
+                RUNTIME_CONFIG: runtime.paths.config,
+                RUNTIME_BACKUP: runtimeBackup,
+                FSTAB_BACKUP: paths.fstabBackup,
+                BACKUPS: backups,
+                REGISTRIES: runtime.registriesFolder.path,
+                REGISTRIES_USE: runtime.registriesFolder.use,
+              }),
+            ),
+          ),
+        ),
+      },
+    ];
+  },
+};
+
+/** Removes kbuild's lines from /etc/hosts. */
+export const noHostsBlock: Step = {
+  name: 'no-hosts-block',
+  diff: ({ host, facts }) =>
+    facts.hostsBlock === 'absent'
+      ? []
+      : [
+          {
+            summary: `take kbuild's lines out of /etc/hosts (found ${facts.hostsBlock})`,
+            apply: runs(host, script('host/write-hosts-block.sh', { BEGIN: HOSTS_BEGIN, END: HOSTS_END, BLOCK: '' })),
+          },
+        ],
+};
+
+const HELD = ['kubelet', 'kubeadm', 'kubectl', 'kubernetes-cni', 'cri-tools'];
+
+const ofRuntime = (runtime: Inventory['runtime']): readonly string[] => [
+  runtime.package,
+  ...Object.keys(containerRuntime({ runtime }).companions?.(runtime.package, runtime.version) ?? {}),
+];
+
+const heldPackages = ({ inventory: { runtime } }: Unobserved): readonly string[] => [
+  ...HELD,
+  ...ofRuntime(runtime),
+  ...systemRuntimePackages(runtime.name),
+];
+
+/** Unholds the packages. They stay installed. */
+export const packagesReleased: Step = {
+  name: 'packages-released',
+  watches: (about) => ({ packages: heldPackages(about) }),
+  diff: (target) => {
+    const { host, facts } = target;
+    const isHeld = (name: string): boolean => {
+      const state = facts.packages.get(name);
+      return state?.held === true && state.from === undefined;
+    };
+    const found = heldPackages(target).filter(isHeld);
+    if (found.length === 0) return [];
+    // Packages of the same names that kbuild did not install on this system stay as they are.
+    const { runtime } = target.inventory;
+    const names = systemRuntime(target, [runtime.name]) ?? ofRuntime(runtime);
+    const held = [...HELD, ...names].filter(isHeld);
+    if (held.length === 0) return [];
+    return [
+      {
+        summary: `let the system upgrade ${held.join(', ')} again (found held)`,
+        apply: runs(host, distributionOf(host, facts).packages?.release(held) ?? sh`true`),
+      },
+    ];
+  },
+};

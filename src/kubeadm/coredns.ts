@@ -1,0 +1,92 @@
+import { type ClusterUp, objectKey } from '../cluster/fleet/view.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import { quantityOf } from '../inventory/quantity.ts';
+import { type JsonObject, numberIn, objectsOf, ofCluster, textsOf, within } from '../shell/decode.ts';
+import { toYaml } from '../shell/yaml.ts';
+
+/** kubeadm's Deployment of cluster DNS. */
+export const COREDNS = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'coredns', namespace: 'kube-system' },
+} as const;
+
+/** The container of the Deployment. */
+const CONTAINER = 'coredns';
+
+/** Number of pods if nothing else is said: coreDNSReplicas in cmd/kubeadm/app/phases/addons/dns/dns.go. */
+export const KUBEADMS_REPLICAS = 2;
+
+/** What of `dns` reaches the Deployment. */
+export const deploymentSettings = ({ dns: { replicas, resources } }: Inventory): JsonObject => ({
+  ...(replicas === undefined ? {} : { replicas }),
+  ...(resources === undefined ? {} : { resources }),
+});
+
+/** True if the inventory names anything of `dns`. */
+export const isDnsSet = (inventory: Inventory): boolean =>
+  Object.keys(deploymentSettings(inventory)).length > 0 || Object.keys(inventory.dns.blocks).length > 0;
+
+/** Sorts after `corednsdeployment0…9`, so that `dns` wins over patch files of the inventory. */
+const DNS_PATCH = 'corednsdeploymentzz-kbuild+strategic.yaml';
+
+/**
+ * kubeadm's patch with the settings of `dns`, by file name; empty if there are none. kubeadm replaces the Deployment whenever it
+ * upgrades it: only what its patches say stays, and with a patch there is no time at which the setting is away.
+ */
+export function dnsPatch(inventory: Inventory): Readonly<Record<string, string>> {
+  const { replicas, resources } = inventory.dns;
+  if (replicas === undefined && resources === undefined) return {};
+  const spec = {
+    ...(replicas === undefined ? {} : { replicas }),
+    ...(resources === undefined ? {} : { template: { spec: { containers: [{ name: CONTAINER, resources }] } } }),
+  };
+  return { [DNS_PATCH]: toYaml([{ spec }]) };
+}
+
+/** What the live Deployment has of them. Throws on another form. */
+function liveSettings(live: JsonObject) {
+  const spec = within(live, 'spec');
+  const containers = objectsOf(within(spec, 'template', 'spec')['containers']);
+  const resources = within(
+    containers.find(({ name }) => name === CONTAINER),
+    'resources',
+  );
+  return {
+    // As the API server defaults it.
+    replicas: numberIn(spec['replicas'], 1),
+    requests: textsOf(resources['requests']),
+    limits: textsOf(resources['limits']),
+  };
+}
+
+/** True if the API shows another value for an amount: it may spell `0.5` as `500m`. */
+const differs = (desired: string, live: string | undefined): boolean =>
+  live === undefined || quantityOf(desired) !== quantityOf(live);
+
+/**
+ * What the live Deployment has of other values than `dns` names, e.g. `replicas 1`; empty if nothing. A missing Deployment is no
+ * difference: kubeadm deploys it, and the plan of an upgrade says that it comes back.
+ */
+export function dnsDifferences({ dns: { replicas, resources } }: Inventory, cluster: ClusterUp): readonly string[] {
+  if (replicas === undefined && resources === undefined) return [];
+  const live = cluster.objects.get(objectKey(COREDNS));
+  if (live === undefined) return [];
+  const found = ofCluster(cluster, 'the Deployment coredns', () => liveSettings(live));
+  return [
+    ...(replicas === undefined || found.replicas === replicas ? [] : [`replicas ${String(found.replicas)}`]),
+    ...(['requests', 'limits'] as const).flatMap((kind) =>
+      (['cpu', 'memory'] as const).flatMap((name) => {
+        const desired = resources?.[kind]?.[name];
+        const is = found[kind][name];
+        return desired === undefined || !differs(desired, is) ? [] : [`${kind}.${name} ${is ?? 'unset'}`];
+      }),
+    ),
+  ];
+}
+
+/** How many pods the Deployment gets back: kubeadm's number if the inventory no longer names one, undefined if it never did. */
+export function replicasBack({ dns }: Inventory, { settings }: ClusterUp): number | undefined {
+  const noted = (settings?.['dns'] ?? {}) as { readonly replicas?: unknown };
+  return dns.replicas === undefined && noted.replicas !== undefined ? KUBEADMS_REPLICAS : undefined;
+}

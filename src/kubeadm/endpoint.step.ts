@@ -1,0 +1,120 @@
+import { parse, stringify } from 'yaml';
+import { CLUSTER_INFO } from '../certificates/cluster-info.step.ts';
+import type { ClusterUp } from '../cluster/fleet/view.ts';
+import { waitForApi } from '../engine/combinators.ts';
+import type { Step, Target } from '../engine/step.ts';
+import { Refused } from '../errors.ts';
+import { endpointHost } from '../inventory/api-server.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import { objectOf, within } from '../shell/decode.ts';
+import { apiServerNames, namesIn } from './config.ts';
+import { patchObject, refuseUnproved, serverIn, textIn, withServer } from './endpoint-config-map.step.ts';
+import { kubeProxyAstray } from './endpoint-kube-proxy.step.ts';
+import { isMoving, joinedNodes, kubeconfigsAstray, liveEndpoint, serverAt } from './endpoint.ts';
+
+const KEY = 'kubeconfig';
+
+/** The server that joining hosts are told, if it is not the inventory's endpoint; undefined if it is, or if they are told none. */
+export function announcedAstray(inventory: Inventory, cluster: ClusterUp): string | undefined {
+  const found = serverIn(cluster, CLUSTER_INFO, KEY);
+  return found === serverAt(inventory.endpoint) ? undefined : found;
+}
+
+/** Tells the endpoint to joining hosts: cluster-info, which kubeadm's join reads. The controller manager signs it again. */
+export const endpointPublished: Step<'cluster'> = {
+  name: 'endpoint-published',
+  diff: (target) => {
+    const { inventory, facts } = target;
+    if (facts.state === 'absent') return [];
+    if (facts.state === 'down') return [waitForApi(facts)];
+    const found = announcedAstray(inventory, facts);
+    if (found === undefined) return [];
+    const server = serverAt(inventory.endpoint);
+    return [
+      {
+        summary: `lead hosts that join ${inventory.name} to ${server} (found ${found} in cluster-info)`,
+        apply: async (on) => {
+          refuseUnproved(target);
+          const kubeconfig = withServer(textIn(facts, CLUSTER_INFO, KEY)!, server);
+          await patchObject(target, CLUSTER_INFO, { data: { [KEY]: kubeconfig } }, on);
+        },
+      },
+    ];
+  },
+};
+
+/** The ConfigMap with kubeadm's configuration, which its join and its upgrade read. */
+export const KUBEADM_CONFIG = {
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'kubeadm-config', namespace: 'kube-system' },
+} as const;
+
+const NOTED_KEY = 'ClusterConfiguration';
+
+/**
+ * kubeadm's configuration with the endpoint, and with its names for the API servers that join later. The old one stays among them:
+ * clients may still use it.
+ */
+export function withEndpoint(text: string, { inventory, old }: Pick<Target, 'inventory'> & { readonly old: string }) {
+  const found = objectOf(parse(text));
+  const certSANs = [
+    ...new Set([...namesIn(found), ...apiServerNames(inventory), ...(old === '' ? [] : [endpointHost(old)])]),
+  ];
+  return stringify(
+    {
+      ...found,
+      controlPlaneEndpoint: inventory.endpoint,
+      apiServer: { ...within(found, 'apiServer'), certSANs },
+    },
+    { lineWidth: 0 },
+  );
+}
+
+/** @throws Refused while something of the cluster is not led to the endpoint: the note would hide it */
+function refuseTooEarly(target: Target<'cluster'>, cluster: ClusterUp): void {
+  const { inventory, fleet } = target;
+  refuseUnproved(target);
+  const left = [
+    ...joinedNodes(inventory, fleet).flatMap((seen) => {
+      const astray = kubeconfigsAstray(inventory, cluster, seen);
+      return astray.length === 0 ? [] : [`${astray.map(({ name }) => name).join(', ')} of ${seen.host.name}`];
+    }),
+    ...(announcedAstray(inventory, cluster) === undefined ? [] : ['cluster-info']),
+    ...(kubeProxyAstray(inventory, cluster) === undefined ? [] : ['kube-proxy']),
+  ];
+  if (left.length > 0)
+    throw new Refused(
+      inventory.name,
+      `the old endpoint is still in use: ${left.join('; ')}`,
+      'run the same command again: it does what is left first',
+    );
+}
+
+/** Notes the endpoint in kubeadm's configuration, the last of its places: until then, the same command goes on where a run was cut off. */
+export const endpointNoted: Step<'cluster'> = {
+  name: 'endpoint-noted',
+  diff: (target) => {
+    const { inventory, facts } = target;
+    if (facts.state === 'absent') return [];
+    if (facts.state === 'down') return [waitForApi(facts)];
+    if (!isMoving(inventory, facts)) return [];
+    const old = liveEndpoint(facts);
+    return [
+      {
+        summary: `note ${inventory.endpoint} as the endpoint of ${inventory.name} in kubeadm-config (found ${old === '' ? 'none' : old})`,
+        apply: async (on) => {
+          refuseTooEarly(target, facts);
+          const text = textIn(facts, KUBEADM_CONFIG, NOTED_KEY);
+          if (text === undefined) throw new Error('kubeadm-config was not observed');
+          await patchObject(
+            target,
+            KUBEADM_CONFIG,
+            { data: { [NOTED_KEY]: withEndpoint(text, { inventory, old }) } },
+            on,
+          );
+        },
+      },
+    ];
+  },
+};

@@ -1,0 +1,67 @@
+import { isIPv4 } from 'node:net';
+import { type Fleet, type Kinds, observedLinux } from '../cluster/fleet/fleet.ts';
+import type { ClusterUp } from '../cluster/fleet/view.ts';
+import { standing } from '../cluster/standing.ts';
+import { apiServerUrl } from '../inventory/api-server.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+
+/** A Linux host and what it showed. */
+type Seen = Kinds['linux'];
+
+/** The endpoint that kubeadm's configuration in the cluster names; empty if it names none. A move changes it last of all. */
+export function liveEndpoint({ configuration }: ClusterUp): string {
+  const found = configuration['controlPlaneEndpoint'];
+  return typeof found === 'string' ? found : '';
+}
+
+/** True while the cluster is not led to the inventory's endpoint altogether. */
+export const isMoving = (inventory: Inventory, cluster: ClusterUp): boolean =>
+  liveEndpoint(cluster) !== inventory.endpoint;
+
+/** The URL of an endpoint, as kubeconfigs name it. */
+export const serverAt = (endpoint: string): string => `https://${endpoint}`;
+
+/** True for the URL of a server on the host itself: a balancer there that kbuild did not build. */
+export function isLoopback(server: string): boolean {
+  const host = URL.canParse(server) ? new URL(server).hostname : '';
+  return host === 'localhost' || host === '[::1]' || (isIPv4(host) && host.startsWith('127.'));
+}
+
+/** Kubeconfigs with which administrators reach the cluster, whatever control plane they lie on. */
+const ADMINS: ReadonlySet<string> = new Set(['admin.conf', 'super-admin.conf']);
+
+/** A kubeconfig that names another server than the inventory's endpoint. */
+export interface Astray {
+  readonly name: string;
+  readonly server: string;
+}
+
+/**
+ * The kubeconfigs of a joined host that the move leads to the inventory's endpoint. A control plane's own components keep its own API
+ * server, as kubeadm writes it, and what names a balancer on the host itself stays.
+ */
+export function kubeconfigsAstray(inventory: Inventory, cluster: ClusterUp, { host, facts }: Seen): readonly Astray[] {
+  const wanted = serverAt(inventory.endpoint);
+  const old = serverAt(liveEndpoint(cluster));
+  const isLed = ({ name, server }: Astray): boolean => {
+    if (server === '' || server === wanted || isLoopback(server)) return false;
+    if (host.role === 'worker') return name === 'kubelet.conf';
+    if (ADMINS.has(name)) return true;
+    return server === old && server !== apiServerUrl(inventory, host);
+  };
+  return [...facts.kubeconfigServers].map(([name, { server }]) => ({ name, server })).filter(isLed);
+}
+
+/** The observed Linux hosts that are nodes of the cluster. */
+export const joinedNodes = (inventory: Inventory, fleet: Fleet): readonly Seen[] =>
+  observedLinux(fleet).filter(
+    ({ host, facts }) =>
+      (host.role === 'control-plane' || host.role === 'worker') &&
+      standing({ inventory, host, facts, fleet }) === 'joined',
+  );
+
+/** Joined hosts to which the new endpoint does not serve this cluster, each with what it met: `w1 (connection refused)`. */
+export const unproved = (inventory: Inventory, fleet: Fleet): readonly string[] =>
+  joinedNodes(inventory, fleet).flatMap(({ host, facts: { newEndpoint } }) =>
+    newEndpoint === 'not asked' || newEndpoint.answer === 'ok' ? [] : [`${host.name} (${newEndpoint.answer})`],
+  );

@@ -1,0 +1,186 @@
+import { isMixed } from '../cluster/api-versions.ts';
+import type { ClusterUp } from '../cluster/fleet/view.ts';
+import { standing } from '../cluster/standing.ts';
+import { waitForApi } from '../engine/combinators.ts';
+import { ABOUT_MS } from '../engine/restarts.ts';
+import type { Step, Target } from '../engine/step.ts';
+import { textDiff } from '../engine/text-diff.ts';
+import { holds, merged } from '../inventory/merge.ts';
+import { paths } from '../paths.ts';
+import { driverChange, otherDriver, podsAnew, podsAnewSummary } from '../runtime/cgroup-driver.step.ts';
+import { runtimeMove } from '../runtime/runtime-change.ts';
+import type { JsonObject } from '../shell/decode.ts';
+import { sh } from '../shell/sh.ts';
+import { script, using } from '../templates.ts';
+import { compareVersions, minorOf, versionIn } from '../versions.ts';
+import { kubeletArguments } from './config.ts';
+import {
+  hostPatches,
+  KUBEADMS_OWN_FLAGS,
+  ownKubeletConfig,
+  patchedKubeletConfig,
+  sharedKubeletConfig,
+} from './kubelet-config.ts';
+import { kubeadmPatches } from './patches.step.ts';
+import { fileDiff } from './settings-diff.step.ts';
+import { editedParts } from './settings.ts';
+
+/** What kubeadm writes on a host that joins. */
+export const KUBELET_CONFIG_FILE = '/var/lib/kubelet/config.yaml';
+const FLAGS = '/var/lib/kubelet/kubeadm-flags.env';
+
+/** What kubeadm writes differently on each host by itself (its instance-config.yaml, systemd-resolved). */
+const INSTANCE_KEYS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'containerRuntimeEndpoint', 'resolvConf']);
+
+/** The names of settings that only one side has, or that have another value. */
+function differing(expected: JsonObject, live: JsonObject): readonly string[] {
+  const keys = new Set([...Object.keys(expected), ...Object.keys(live)]);
+  return [...keys].filter(
+    (key) => !INSTANCE_KEYS.has(key) && !(holds(expected[key], live[key]) && holds(live[key], expected[key])),
+  );
+}
+
+/** The runtime whose settings the kubelet needs for now: until the host changes, the one that runs its pods. */
+const served = ({ inventory, host, facts }: Target) => runtimeMove(inventory, host, facts)?.from;
+
+function configDifference(target: Target, cluster: ClusterUp): readonly string[] {
+  const { inventory, host, facts } = target;
+  const live = facts.kubeletConfig;
+  if (live === 'absent') return [];
+  const expected = patchedKubeletConfig(cluster.kubeletConfiguration, hostPatches(inventory, host, served(target)));
+  if (expected !== undefined) return differing(expected, live);
+  // Only kubeadm can apply some patches. Then kbuild compares only the host's own settings.
+  const own = ownKubeletConfig(inventory, host, served(target));
+  return Object.keys(own).filter((key) => !holds(own[key], live[key]));
+}
+
+/** True for a kubelet that waits for its upgrade: what the cluster stores is for the newer one, and reaches it with that. */
+function isOlderThanCluster({ host }: Target, cluster: ClusterUp): boolean {
+  const node = cluster.nodes.find(({ name }) => name === host.name);
+  const version = versionIn(node?.kubeletVersion);
+  return version !== undefined && compareVersions(minorOf(version), minorOf(cluster.version)) < 0;
+}
+
+/** The desired arguments: those of kubeadm unchanged, then those of the inventory. */
+function wantedFlags({ host }: Target, live: readonly string[]): readonly string[] {
+  const wanted = kubeletArguments(host).map(({ name, value }) => `--${name}=${value}`);
+  const nameOf = (flag: string): string => flag.slice(0, flag.indexOf('=') + 1) || flag;
+  const kept = live.filter(
+    (flag) => KUBEADMS_OWN_FLAGS.test(flag) && !wanted.some((argument) => argument.startsWith(nameOf(flag))),
+  );
+  return [...kept, ...wanted];
+}
+
+const sorted = (flags: readonly string[]): string => [...flags].sort().join(' ');
+
+/** The configuration after the change: what the cluster stores, then the inventory's settings, then the host's patches. */
+function wantedConfig(target: Target, cluster: ClusterUp): JsonObject | undefined {
+  const { inventory, host } = target;
+  const shared = sharedKubeletConfig(inventory);
+  const noted = (cluster.settings?.['kubelet'] ?? {}) as JsonObject;
+  const stored = Object.entries(cluster.kubeletConfiguration).filter(([key]) => !(key in noted) || key in shared);
+  return patchedKubeletConfig(merged(Object.fromEntries(stored), shared), hostPatches(inventory, host, served(target)));
+}
+
+/** The differences, as `plan --diff` shows them. */
+function diffOf(target: Target, cluster: ClusterUp, live: readonly string[], flags: readonly string[]): string {
+  const config = target.facts.kubeletConfig;
+  const before = config === 'absent' ? {} : config;
+  const after = wantedConfig(target, cluster);
+  const argumentsDiff = sorted(flags) === sorted(live) ? '' : textDiff(live.join('\n'), flags.join('\n'));
+  return [
+    ...(after === undefined
+      ? [`${KUBELET_CONFIG_FILE}\n(what its patches make of it is known to kubeadm alone)`]
+      : fileDiff(KUBELET_CONFIG_FILE, before, after, new Set(differing(after, before)))),
+    ...(argumentsDiff === '' ? [] : [`${FLAGS}\n${argumentsDiff}`]),
+  ].join('\n');
+}
+
+/** Old and new of the kubelet's settings and arguments, and the command that makes them; the kubelet reads them when it starts. */
+export function kubeletConfigured(target: Target, cluster: ClusterUp) {
+  const live = target.facts.kubeletFlags === 'absent' ? [] : target.facts.kubeletFlags;
+  const flags = wantedFlags(target, live);
+  return {
+    flags,
+    preview: () => Promise.resolve(diffOf(target, cluster, live, flags)),
+    command: script('kubeadm/kubelet-config.sh', { PATCHES: paths.kubeadmPatches, FLAGS: flags.join(' ') }),
+  };
+}
+
+/**
+ * Configures the kubelet of a joined host again when the cluster's settings, the host's own or its arguments were edited. A kubelet that
+ * gets another cgroup driver gets them with that, when its node is drained.
+ */
+export const kubeletSettings: Step = {
+  name: 'kubelet-settings',
+  settleMs: 60_000,
+  diff: (target) => {
+    const { inventory, host, facts, fleet } = target;
+    const { cluster } = fleet;
+    if (standing(target) !== 'joined' || facts.kubeletFlags === 'absent' || cluster.state === 'absent') return [];
+    if (cluster.state === 'down') return [waitForApi(cluster)];
+    // During an upgrade the cluster stores what newer kubelets get.
+    if (isMixed(cluster) || otherDriver(target) !== undefined) return [];
+    const edited = editedParts(inventory, cluster);
+    const live = facts.kubeletFlags;
+    const { flags, preview, command } = kubeletConfigured(target, cluster);
+    const found = [
+      ...(edited !== 'unknown' && edited.includes('kubelet') ? ['settings that were edited'] : []),
+      ...(isOlderThanCluster(target, cluster) ? [] : configDifference(target, cluster).map((key) => `another ${key}`)),
+      ...(sorted(flags) === sorted(live) ? [] : ['other arguments']),
+    ];
+    if (found.length === 0) return [];
+    return [
+      {
+        summary: `configure and restart the kubelet of ${host.name} (found ${found.slice(0, 4).join(', ')})`,
+        disrupts: true,
+        restarts: [{ what: 'kubelet', hosts: [host.name], aboutMs: ABOUT_MS.kubelet }],
+        preview,
+        apply: async (on) => {
+          await on(host).job('kubelet-settings', {
+            ...using(command, sh`systemctl restart kubelet`),
+            title: 'configure the kubelet',
+          });
+        },
+      },
+    ];
+  },
+};
+
+/** Gives the kubelet of a host the settings that the runtime of its pods needs, and takes those of another one away. */
+export const kubeletByRuntime: Step = {
+  ...kubeadmPatches,
+  ...kubeletSettings,
+  name: 'kubelet-by-runtime',
+  // A control plane that serves alone is away while its own pods start on the other runtime.
+  settleMs: 5 * 60_000,
+  diff: (target) => [...kubeadmPatches.diff(target), ...kubeletSettings.diff(target)],
+};
+
+/**
+ * Configures the kubelet of a joined node for the inventory's cgroup driver, and starts all pods of the node anew: no container may stay
+ * under a cgroup of the other driver. The runtime has it by then.
+ */
+export const podsByDriver: Step = {
+  name: 'pods-by-driver',
+  settleMs: 60_000,
+  diff: (target) => {
+    const { host, fleet } = target;
+    const { cluster } = fleet;
+    const change = host.role === 'etcd' ? undefined : driverChange(target);
+    if (change === undefined || cluster.state === 'absent') return [];
+    if (cluster.state === 'down') return [waitForApi(cluster)];
+    const { preview, command } = kubeletConfigured(target, cluster);
+    return [
+      {
+        summary: podsAnewSummary(target, change),
+        disrupts: true,
+        restarts: [{ what: 'all pods of the host', hosts: [host.name], aboutMs: ABOUT_MS.staticPod, atOnce: 1 }],
+        preview,
+        apply: async (on) => {
+          await on(host).job('pods-anew', using(command, podsAnew(target, KUBELET_CONFIG_FILE)));
+        },
+      },
+    ];
+  },
+};

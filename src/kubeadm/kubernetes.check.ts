@@ -1,0 +1,198 @@
+import { daysLeft } from '../certificates/expiry.value.ts';
+import { apiServerVersions, apiVersionsText, isMixed, lowestApiServer } from '../cluster/api-versions.ts';
+import type { LinuxFacts } from '../cluster/fleet/linux.ts';
+import type { ClusterUp } from '../cluster/fleet/view.ts';
+import { nodeProblems } from '../cluster/health.ts';
+import { runningPrograms } from '../cluster/running-programs.ts';
+import { standing } from '../cluster/standing.ts';
+import { type Check, eachHost, eachHostOfAny, type Finding, type HostFinding, type HostSeen } from '../engine/check.ts';
+import { distributions, supportedDistribution, versionIn } from '../host/packages/distributions.value.ts';
+import { systemRuntime } from '../host/packages/installer.value.ts';
+import { finishing } from '../host/unfinished.refusal.ts';
+import { isPluginInterface } from '../network/plugins.value.ts';
+import { containerRuntime } from '../runtime/runtimes.value.ts';
+import { compareVersions, KUBELET_MINORS_BEHIND, minorNumber, minorOf, releaseOf } from '../versions.ts';
+import { isForeignAction, UPGRADE } from './marker.facts.ts';
+
+/** Days before the end at which it is a warning: enough to plan the exchange of hosts. */
+const WARN_AT_DAYS = 90;
+
+/** The message about the end of something; undefined earlier than WARN_AT_DAYS before it. `last`: its last day, if one is known. */
+function ending(what: string, last: string | undefined, nowMs: number): string | undefined {
+  if (last === undefined) return undefined;
+  // The last day counts.
+  const days = daysLeft(Date.parse(last), nowMs) + 1;
+  if (days > WARN_AT_DAYS) return undefined;
+  return days < 0
+    ? `${what} has had no security updates since ${last}`
+    : `security updates for ${what} end on ${last}, in ${String(days)} days`;
+}
+
+function system(facts: LinuxFacts): readonly HostFinding[] {
+  const distribution = supportedDistribution(facts);
+  const version = distribution && versionIn(distribution, facts);
+  if (distribution === undefined || version === undefined) return [];
+  const message = ending(`${distribution.name} ${version}`, distribution.ends?.[version], facts.nowMs);
+  if (message === undefined) return [];
+  const remedy = 'add a host with a newer version of the system, then remove this one: kbuild remove';
+  return [{ severity: 'warning', message, remedy }];
+}
+
+/** Of the version that the inventory asks for; a system that brings its runtime, or packs it itself, takes care of it. */
+function runtime({ inventory, host, facts }: HostSeen): readonly HostFinding[] {
+  const { name, title, ends, version } = containerRuntime(inventory);
+  const isOfSystem = systemRuntime({ host, facts }, [name]) !== undefined;
+  if (isOfSystem || supportedDistribution(facts)?.builtIn?.includes(name) === true) return [];
+  const asked = inventory.runtime.version;
+  const message = ending(`${title} ${minorOf(asked)}`, ends[minorOf(asked)], facts.nowMs);
+  if (message === undefined) return [];
+  const newest = version(minorOf(inventory.kubernetes.version));
+  const isNewer = newest !== undefined && minorOf(newest) !== minorOf(asked);
+  const remedy = isNewer
+    ? `runtime.version: ${newest}`
+    : `${title} lists no newer line for Kubernetes ${minorOf(inventory.kubernetes.version)}: upgrade Kubernetes`;
+  return [{ severity: 'warning', message, remedy }];
+}
+
+export const endOfLife = eachHost(
+  {
+    name: 'end-of-life',
+    title: 'the system and the container runtime get security updates for at least 90 more days',
+    why: 'A node shares its kernel and its container runtime with every pod on it, and a hole without an update stays open. [Hosts](hosts.md) lists the last days of systems; for a system with long-term support that is free it is the last day of that. A version without a published day is not checked. The day is compared with the clock of the host.',
+    severities: ['warning'],
+  },
+  (seen) => [...system(seen.facts), ...runtime(seen)],
+);
+
+export const halfFinished = eachHostOfAny(
+  {
+    name: 'half-finished',
+    title: "no init, join or reset of kbuild's was cut off on the host",
+    why: '`up` undoes what is half there and does it again: an init, join or reset that kubeadm did not end, on a host that did not serve before. Any other unfinished action is reported, and never undone. A half-finished cluster of another inventory is refused (exit 7).',
+    severities: ['due', 'warning'],
+  },
+  ({ inventory, host, facts, fleet }) => {
+    if (typeof facts.marker === 'object' && isForeignAction(facts.marker))
+      return [
+        {
+          severity: 'warning',
+          message: `an unfinished ${facts.marker.action} of ${facts.marker.cluster} lies here (${facts.marker.stage}); up does not undo it`,
+          remedy: `${finishing(facts.marker)}${facts.marker.action === UPGRADE ? '; where it has changed nothing, `kbuild upgrade` with the version of before takes it back' : ''}`,
+        },
+      ];
+    if (standing({ inventory, host, facts, fleet }) !== 'partial') return [];
+    const action = typeof facts.marker === 'object' ? facts.marker.action : 'change';
+    return [{ severity: 'due', message: `kbuild's ${action} is half finished; up undoes it and does it again` }];
+  },
+);
+
+const supported = distributions.filter(({ support }) => support === 'supported');
+const FILES = [...new Set(supported.map(({ kubeletArguments }) => kubeletArguments))].join(' or ');
+
+export const kubeletArguments = eachHost(
+  {
+    name: 'kubelet-arguments',
+    title: `the kubelet gets no arguments from ${FILES}`,
+    why: `The kubelet's unit reads \`KUBELET_EXTRA_ARGS\` of this file last: its flags win over \`kubelet.config\`, \`kubelet.extraArgs\` and everything else that kbuild configures, and kbuild does not change the file. Move what you need into the inventory (\`kubelet.config\` or \`kubelet.extraArgs\` of the host), remove it from the file, and restart the kubelet.`,
+    severities: ['warning'],
+  },
+  ({ host, facts }) => {
+    // Other hosts have no node: the kubelet of an etcd host starts without these variables.
+    if (host.role !== 'control-plane' && host.role !== 'worker') return [];
+    return facts.kubeletOverrides.map(({ file, variable, flags }) => ({
+      severity: 'warning' as const,
+      message: `${file} sets ${variable} (${flags.join(', ')}), which wins over the inventory`,
+      remedy: `move these flags to kubelet.config or kubelet.extraArgs of the inventory, remove the line, then \`systemctl restart kubelet\``,
+    }));
+  },
+);
+
+/** Interfaces of kube-proxy, and of network plugins that kbuild does not know. */
+const LINKS = /^(?:kube-ipvs0|kube-bridge|weave)/;
+
+export const leftovers = eachHost(
+  {
+    name: 'leftovers',
+    title: 'a host that is no node has no packet filter rules and interfaces of a former cluster',
+    why: 'Chains of kube-proxy and of network plugins that stayed behind answer for Services that are gone. A restart of the host takes them away, unless a program there makes them anew. `kbuild reset --hosts HOST` removes them at once: only where nothing else on the host uses them.',
+    severities: ['warning'],
+  },
+  ({ host, facts }) => {
+    if (facts.kubernetesTraces.size > 0) return [];
+    const links = facts.interfaces.flatMap(({ name }) => (LINKS.test(name) || isPluginInterface(name) ? [name] : []));
+    const found = [...facts.kubeChains, ...links, ...facts.leftovers];
+    if (found.length === 0) return [];
+    const alive = runningPrograms({ os: 'linux', host, facts });
+    const shown = found.slice(0, 4).join(', ');
+    return [
+      {
+        severity: 'warning',
+        message: `a former cluster left ${shown}${found.length > 4 ? ` and ${String(found.length - 4)} more` : ''}`,
+        remedy:
+          alive.length > 0
+            ? `a cluster may live there (${alive.join(', ')} runs): find out which one, or take ${host.name} out of the inventory`
+            : `restart ${host.name}; what is there again, a program of the host makes. If nothing on the host uses it: kbuild reset --hosts ${host.name}`,
+      },
+    ];
+  },
+);
+
+export const nodeHealth: Check = {
+  name: 'node-health',
+  title: 'every node of the cluster is Ready, without pressure, cordon or unexpected taint',
+  why: 'A node under disk, memory or PID pressure, without network, cordoned, or with a taint that neither the inventory nor Kubernetes explains takes no new pods: where all are, nothing can be scheduled on the cluster, and its objects look right all the same. `kbuild status` says the same with exit 5.',
+  severities: ['warning'],
+  test: ({ inventory, fleet: { cluster } }) =>
+    cluster.state !== 'up'
+      ? []
+      : cluster.nodes
+          .flatMap((node) => nodeProblems(inventory, node))
+          .map(({ name, message, remedy }) => ({
+            severity: 'warning' as const,
+            host: name,
+            message,
+            ...(remedy === undefined ? {} : { remedy }),
+          })),
+};
+
+/** The API servers while an upgrade is under way: nothing is wrong with that, but packages wait for it. */
+function mixed(cluster: ClusterUp): readonly Finding[] {
+  if (!isMixed(cluster)) return [];
+  return [
+    {
+      severity: 'warning',
+      message: `the API servers run different versions (${apiVersionsText(cluster)}; kubeadm noted ${cluster.version}); packages stay at ${lowestApiServer(cluster)} until all of them are upgraded`,
+      remedy: `finish the upgrade: \`kbuild upgrade\` with kubernetes.version ${cluster.version}`,
+    },
+  ];
+}
+
+/** Kubelets are neither newer nor much older than the API servers: a control plane's than its own, a worker's than any. */
+export const versionSkew: Check = {
+  name: 'version-skew',
+  title:
+    'all API servers run one version, no kubelet of the cluster is newer than theirs, or more than three minors older',
+  why: 'Kubernetes promises nothing outside these limits. Bring the node to the version of the cluster. While an upgrade is under way, kbuild puts no newer kubelet onto any host than the oldest API server, and changes no setting that kubeadm would write in the new version.',
+  severities: ['error', 'warning'],
+  test: ({ fleet: { cluster } }) => {
+    if (cluster.state !== 'up') return [];
+    const servers = apiServerVersions(cluster);
+    const lowest = lowestApiServer(cluster);
+    const nodes = cluster.nodes.flatMap(({ name, kubeletVersion }) => {
+      const kubelet = releaseOf(kubeletVersion);
+      const own = servers.get(name) ?? lowest;
+      const server = own === 'unknown' ? lowest : own;
+      const older = minorNumber(server) - minorNumber(kubelet);
+      const newer = compareVersions(minorOf(kubelet), minorOf(server)) > 0;
+      if (!newer && older <= KUBELET_MINORS_BEHIND) return [];
+      return [
+        {
+          severity: 'error' as const,
+          host: name,
+          message: `runs kubelet ${kubelet}, ${newer ? 'newer than' : `${String(older)} minors older than`} the API server ${server}`,
+        },
+      ];
+    });
+    return [...nodes, ...mixed(cluster)];
+  },
+};

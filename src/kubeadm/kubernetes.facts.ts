@@ -1,0 +1,111 @@
+import { furtherFingerprints, spkiFingerprint } from '../certificates/fingerprint.value.ts';
+import { withEtcdFolder } from '../etcd/folder.facts.ts';
+import { textOf } from '../host/files.facts.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import { paths } from '../paths.ts';
+import { lines, numberOf, probe } from '../shell/probe.ts';
+import { sh } from '../shell/sh.ts';
+import { script } from '../templates.ts';
+import { markerOf } from './marker.facts.ts';
+
+/** Fingerprint of the cluster CA on the host (`sha256:` + hex of its public key, as kubeadm's discovery hash); `absent`. */
+export const caFingerprint = textOf('/etc/kubernetes/pki/ca.crt', (pem) =>
+  pem === 'absent' ? 'absent' : spkiFingerprint(pem),
+);
+
+/** Fingerprints of the further CAs in that file: there are some while the cluster CA is rotated. */
+export const otherCas = textOf('/etc/kubernetes/pki/ca.crt', furtherFingerprints);
+
+/** What a kubeadm run leaves on a host, as far as it is there. kube-vip's manifest is there before. */
+export const kubernetesTraces = (inventory: Inventory) =>
+  probe(
+    withEtcdFolder(
+      inventory,
+      script('kubeadm/probe-kubernetes-traces.sh', { ETCD_DATA: paths.etcdData, KUBE_VIP: paths.kubeVipManifest }),
+    ),
+    (out): ReadonlySet<string> => new Set(lines(out)),
+  );
+
+/** Name and server of the cluster in the host's kubeconfig files (never their credentials). */
+export const kubeconfigCluster = probe(
+  script('kubeadm/probe-kubeconfig-cluster.sh'),
+  (out): { readonly name: string; readonly server: string } | 'absent' => {
+    if (out.trim() === '') return 'absent';
+    const field = (name: string) => new RegExp(`^ *${name}: *(.*)$`, 'm').exec(out)?.[1]?.trim() ?? '';
+    return { name: field('name'), server: field('server') };
+  },
+);
+
+/** A kubeconfig of a host. */
+export interface KubeconfigServer {
+  /** The URL of its first cluster; empty if it has none. */
+  readonly server: string;
+  /** When the file was changed, ms since the epoch by the host's clock. */
+  readonly changedMs: number;
+}
+
+/** The servers in the host's kubeconfig files, by the file's name: `kubelet.conf`. */
+export const kubeconfigServers = probe(
+  script('kubeadm/probe-kubeconfig-servers.sh'),
+  (out): ReadonlyMap<string, KubeconfigServer> =>
+    new Map(
+      lines(out).map((line) => {
+        const [name = '', changed = '', server = ''] = line.split(' ');
+        return [name, { server: server.replaceAll('"', ''), changedMs: Math.round(numberOf(changed, 'time') * 1000) }];
+      }),
+    ),
+);
+
+/** The marker; `absent`, or `unreadable` when it is corrupt or from a newer kbuild. */
+export const marker = textOf(paths.marker, markerOf);
+
+/** The unit of a job that runs; `none`. */
+export const runningJob = probe(
+  // systemctl runs only where a unit of a job exists: it takes longer than all files here.
+  sh`set -- /run/systemd/transient/kbuild-job-*.service
+     if [ -e "$1" ]; then systemctl list-units --plain --no-legend --no-pager --state=active,activating,deactivating 'kbuild-job-*.service'; fi`,
+  (out) => lines(out)[0]?.trim().split(/\s+/)[0] ?? 'none',
+);
+
+/** True when the kubelet reports that it is healthy. */
+export const kubeletHealthy = probe(
+  sh`if timeout 2 bash -c 'exec 3<>/dev/tcp/127.0.0.1/10248 && printf "GET /healthz HTTP/1.0\r\n\r\n" >&3 && grep -q "200 OK" <&3' 2>/dev/null; then echo healthy; else echo down; fi`,
+  (out) => out.trim() === 'healthy',
+);
+
+/** Do the Service addresses of API and DNS answer from this host? `absent` on a host that has not joined. */
+export const serviceNetwork = (apiAddress: string, dnsAddress: string) =>
+  probe(
+    script('kubeadm/probe-service-network.sh', { API: apiAddress, DNS: dnsAddress }),
+    (out): { readonly api: boolean; readonly dns: boolean } | 'absent' =>
+      out.trim() === 'absent' ? 'absent' : { api: out.includes('api answers'), dns: out.includes('dns answers') },
+  );
+
+/**
+ * What network plugins and the kubelet leave on a host: `files`, which may hold `*`, and mounts below /var/lib/kubelet as
+ * `mount PATH`.
+ */
+export const leftovers = (files: readonly string[]) =>
+  probe(
+    sh`set --; for file in ${files}; do set -- "$@" $file; done; ls -d "$@" 2>/dev/null || true
+     awk '$2 ~ "^/var/lib/kubelet/" { print "mount " $2 }' /proc/mounts`,
+    (out) => lines(out),
+  );
+
+/** Signs on a host with a marker that it served before, or that its `kubeadm init` ended. */
+export interface ServedBefore {
+  /** Files that are older than the marker: kubeadm made them in an earlier life of the host. */
+  readonly olderThanMarker: readonly string[];
+  /** True when the kubelet uses the certificate that it renews itself: kubeadm's init arranges that after all but the add-ons. */
+  readonly kubeletFinalized: boolean;
+}
+
+/** Empty on a host without a marker. */
+export const servedBefore = (inventory: Inventory) =>
+  probe(
+    withEtcdFolder(inventory, script('kubeadm/probe-served-before.sh', { MARKER: paths.marker })),
+    (out): ServedBefore => ({
+      olderThanMarker: lines(out).flatMap((line) => (line.startsWith('older ') ? [line.slice('older '.length)] : [])),
+      kubeletFinalized: lines(out).includes('finalized'),
+    }),
+  );

@@ -1,0 +1,50 @@
+import type { Fleet } from '../cluster/fleet/fleet.ts';
+import { type Identity, nodeElsewhere } from '../cluster/identity.ts';
+import { acting, liveCluster } from '../cluster/live.ts';
+import { Refused } from '../errors.ts';
+import { kubectl } from '../inventory/api-server.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import type { Secret } from '../shell/secret.ts';
+import { sh } from '../shell/sh.ts';
+import type { On } from '../ssh/remote.ts';
+import { withJoinToken } from './join-token.ts';
+
+/** A worker (Linux or Windows) and the cluster that it joins. A step's `Target` is one. */
+interface Joining extends Identity {
+  readonly inventory: Inventory;
+  readonly fleet: Fleet;
+}
+
+/**
+ * @throws Refused if the node with the host's name is Ready on another machine: this host's join must not delete it.
+ */
+export function refuseElsewhere(joining: Identity & { readonly fleet: Fleet }): void {
+  const elsewhere = nodeElsewhere(joining, joining.fleet);
+  if (elsewhere !== undefined) throw new Refused(joining.host.name, elsewhere);
+}
+
+/** The summary of a worker's join, with what kbuild found of an earlier join. @throws Refused like `refuseElsewhere` */
+export function workerJoinText(joining: Joining): string {
+  refuseElsewhere(joining);
+  const { inventory, host } = joining;
+  const { cluster } = joining.fleet;
+  const stale = cluster.state === 'up' && cluster.nodes.some(({ name }) => name === host.name);
+  return `join ${host.name} to ${inventory.endpoint} as a worker${stale ? ' (found a stale node of that name)' : ''}`;
+}
+
+/**
+ * Prepares the cluster for a worker's join and calls `join` with a bootstrap token, which is deleted afterwards, and
+ * the CA's hash. @throws like `liveCluster` and `withJoinToken`
+ */
+export async function withWorkerJoin(
+  { inventory, host, fleet }: Joining,
+  on: On,
+  join: (discovery: { readonly token: Secret; readonly caHash: string }) => Promise<void>,
+): Promise<void> {
+  const { caFingerprint, nodes } = liveCluster(fleet);
+  const control = acting(fleet);
+  // The host was reinstalled: kubeadm refuses to join while a node of its name is Ready.
+  if (nodes.some(({ name }) => name === host.name))
+    await on(control).run(sh`${kubectl(inventory, control)} delete node --ignore-not-found ${host.name}`);
+  await withJoinToken(on(control), inventory, host.name, (token) => join({ token, caHash: caFingerprint }));
+}

@@ -1,0 +1,110 @@
+import { objectKey } from '../cluster/fleet/view.ts';
+import { endpointHost } from '../inventory/api-server.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import type { JsonObject } from '../shell/decode.ts';
+import { OPERATOR_NAMESPACE } from './calico.value.ts';
+import type { PluginPart } from './plugin.step.ts';
+import type { InventoryWith } from './plugin.value.ts';
+
+/** The CRD of Calico's IPAM in the API projectcalico.org/v3, which the operator's manifests may have since Calico 3.32. */
+const NATIVE_CRD = 'apiextensions.k8s.io/v1/CustomResourceDefinition//ipamconfigurations.projectcalico.org';
+
+/** The registry, and the path in it, as the operator's fields. */
+function imagesFrom({ network: { calico: settings } }: InventoryWith<'calico'>): JsonObject {
+  const { imageRepository } = settings;
+  if (imageRepository === undefined) return {};
+  const [registry, ...path] = imageRepository.split('/');
+  return { registry: `${registry!}/`, ...(path.length === 0 ? {} : { imagePath: path.join('/') }) };
+}
+
+/** The operator's settings for Windows hosts. */
+const windowsPart = ({ network }: Inventory): JsonObject =>
+  network.windows === undefined
+    ? {}
+    : {
+        serviceCIDRs: [network.serviceSubnet],
+        // The folders of the runtime on Windows hosts, to which the operator adds the drive.
+        windowsNodes: {
+          cniBinDir: '/opt/cni/bin',
+          cniConfigDir: '/etc/cni/net.d',
+          cniLogDir: '/var/log/calico/cni',
+        },
+      };
+
+const installation = (inventory: InventoryWith<'calico'>): JsonObject => ({
+  apiVersion: 'operator.tigera.io/v1',
+  kind: 'Installation',
+  metadata: { name: 'default' },
+  spec: {
+    cni: { type: 'Calico' },
+    ...imagesFrom(inventory),
+    ...windowsPart(inventory),
+    calicoNetwork: {
+      linuxDataplane: 'Iptables',
+      ...(inventory.network.windows === undefined ? {} : { windowsDataplane: 'HNS' }),
+      // Windows hosts support neither BGP with VXLAN, nor IPIP, nor VXLAN only between subnets. These settings are the same
+      // without Windows hosts, which may join later.
+      bgp: 'Disabled',
+      ipPools: [
+        {
+          name: 'default-ipv4-ippool',
+          cidr: inventory.network.podSubnet,
+          blockSize: 26,
+          encapsulation: 'VXLAN',
+          natOutgoing: 'Enabled',
+          nodeSelector: 'all()',
+        },
+      ],
+      // The host's internalAddress, which the kubelet reports because of --node-ip.
+      nodeAddressAutodetectionV4: { kubernetes: 'NodeInternalIP' },
+    },
+  },
+});
+
+/** Without it Linux nodes borrow addresses of Windows nodes, whose Calico then refuses to start. */
+function strictAffinity({ network: { manifests } }: Inventory): JsonObject {
+  const keys = manifests.flatMap(({ objects }) => objects).map(objectKey);
+  return {
+    ...(keys.includes(NATIVE_CRD)
+      ? { apiVersion: 'projectcalico.org/v3', kind: 'IPAMConfiguration' }
+      : { apiVersion: 'crd.projectcalico.org/v1', kind: 'IPAMConfig' }),
+    metadata: { name: 'default' },
+    spec: { strictAffinity: true, autoAllocateBlocks: true },
+  };
+}
+
+/** Where Calico's pods find the API. A Windows host cannot reach Service addresses, and kube-proxy may start later. */
+const endpoint = ({ endpoint: at }: Inventory): JsonObject => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { name: 'kubernetes-services-endpoint', namespace: OPERATOR_NAMESPACE },
+  data: {
+    KUBERNETES_SERVICE_HOST: endpointHost(at),
+    KUBERNETES_SERVICE_PORT: at.slice(at.lastIndexOf(':') + 1),
+  },
+});
+
+/** The objects from which Calico's operator installs Calico. Not tested in our lab, which does not have its images. */
+export const calicoObjects = (inventory: InventoryWith<'calico'>): readonly JsonObject[] => [
+  endpoint(inventory),
+  installation(inventory),
+  strictAffinity(inventory),
+];
+
+const fileName = (source: string): string => source.split('/').at(-1)!;
+
+/** Calico's operator, as its project publishes it, with the CRDs of Calico's objects. */
+export const calicoOperator: PluginPart<'calico'> = {
+  name: 'calico-operator',
+  manifest: ({ network: { manifests } }) => ({
+    title: `the operator of Calico (${manifests.map(({ source }) => fileName(source)).join(', ')})`,
+    objects: manifests.flatMap(({ objects }) => objects),
+    compare: 'hash',
+  }),
+};
+
+/** Calico's objects. The operator adds fields to them, so kbuild compares the hash of what it applied. */
+export const calico: PluginPart<'calico'> = {
+  name: 'calico',
+  manifest: (inventory) => ({ title: 'Calico (VXLAN)', objects: calicoObjects(inventory), compare: 'hash' }),
+};

@@ -1,0 +1,166 @@
+import { UNCONFINED } from '../host/selinux.value.ts';
+import { confinesContainers } from '../inventory/hosts.ts';
+import type { Flannel } from '../inventory/network-plugins.ts';
+import type { JsonObject } from '../shell/decode.ts';
+import { sha256Of } from '../shell/secret.ts';
+import { flannel as plugin, FLANNEL_NAMESPACE as NAMESPACE, flannelNetConf } from './flannel.value.ts';
+import type { PluginPart } from './plugin.step.ts';
+import { CONFIG_ANNOTATION, type InventoryWith } from './plugin.value.ts';
+
+const CONFIG = 'kube-flannel-cfg';
+const ACCOUNT = 'flannel';
+
+const { label: LABEL, cniConfig: CNI_CONFIG_FILE } = plugin.agent!;
+
+const named = (apiVersion: string, kind: string, name: string, rest: object): JsonObject => ({
+  apiVersion,
+  kind,
+  metadata: { name },
+  ...rest,
+});
+
+const inNamespace = (apiVersion: string, kind: string, name: string, rest: object): JsonObject => ({
+  apiVersion,
+  kind,
+  metadata: { name, namespace: NAMESPACE },
+  ...rest,
+});
+
+/** hairpinMode lets a pod reach itself through its Service. portmap implements hostPort. */
+const CNI_CONFIG = {
+  name: 'cbr0',
+  cniVersion: '0.3.1',
+  plugins: [
+    { type: 'flannel', delegate: { hairpinMode: true, isDefaultGateway: true } },
+    { type: 'portmap', capabilities: { portMappings: true } },
+  ],
+};
+
+const field = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { fieldPath } } });
+
+const copies = (name: string, image: string, from: string, to: string, mounts: readonly object[]) => ({
+  name,
+  image,
+  command: ['cp'],
+  args: ['-f', from, to],
+  volumeMounts: mounts,
+});
+
+const configData = (inventory: InventoryWith<'flannel'>) => ({
+  'cni-conf.json': JSON.stringify(CNI_CONFIG, undefined, 2),
+  'net-conf.json': flannelNetConf(inventory, 'linux'),
+});
+
+const CONFIG_MOUNT = { name: 'flannel-cfg', mountPath: '/etc/kube-flannel/' };
+
+const VOLUMES = [
+  { name: 'run', hostPath: { path: '/run/flannel' } },
+  { name: 'cni-plugin', hostPath: { path: '/opt/cni/bin' } },
+  { name: 'cni', hostPath: { path: '/etc/cni/net.d' } },
+  { name: 'flannel-cfg', configMap: { name: CONFIG } },
+  { name: 'xtables-lock', hostPath: { path: '/run/xtables.lock', type: 'FileOrCreate' } },
+];
+
+const initContainers = ({ image, cniPluginImage }: Flannel): readonly JsonObject[] => [
+  copies('install-cni-plugin', cniPluginImage, '/flannel', '/opt/cni/bin/flannel', [
+    { name: 'cni-plugin', mountPath: '/opt/cni/bin' },
+  ]),
+  copies('install-cni', image, '/etc/kube-flannel/cni-conf.json', `/etc/cni/net.d/${CNI_CONFIG_FILE}`, [
+    { name: 'cni', mountPath: '/etc/cni/net.d' },
+    CONFIG_MOUNT,
+  ]),
+];
+
+const flanneld = ({ image }: Flannel): JsonObject => ({
+  name: 'kube-flannel',
+  image,
+  command: ['/opt/bin/flanneld'],
+  // flanneld accepts an address for an interface. The node's address is the host's internalAddress.
+  args: ['--ip-masq', '--kube-subnet-mgr', '--iface=$(HOST_IP)'],
+  resources: { requests: { cpu: '100m', memory: '50Mi' } },
+  securityContext: { privileged: false, capabilities: { add: ['NET_ADMIN', 'NET_RAW'] } },
+  env: [
+    field('HOST_IP', 'status.hostIP'),
+    field('POD_NAME', 'metadata.name'),
+    field('POD_NAMESPACE', 'metadata.namespace'),
+    { name: 'EVENT_QUEUE_DEPTH', value: '5000' },
+    { name: 'CONT_WHEN_CACHE_NOT_READY', value: 'false' },
+  ],
+  volumeMounts: [
+    { name: 'run', mountPath: '/run/flannel' },
+    CONFIG_MOUNT,
+    { name: 'xtables-lock', mountPath: '/run/xtables.lock' },
+  ],
+});
+
+function daemonSet(inventory: InventoryWith<'flannel'>): JsonObject {
+  const { flannel } = inventory.network;
+  const labels = { [LABEL.name]: LABEL.value };
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'DaemonSet',
+    metadata: { name: 'kube-flannel-ds', namespace: NAMESPACE, labels },
+    spec: {
+      selector: { matchLabels: labels },
+      // Node by node, a large cluster would need an hour.
+      updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '10%' } },
+      template: {
+        // Pods do not read a changed ConfigMap again. Another hash restarts them.
+        metadata: {
+          labels,
+          annotations: { [CONFIG_ANNOTATION]: sha256Of(JSON.stringify(configData(inventory))).slice(0, 16) },
+        },
+        spec: {
+          nodeSelector: { 'kubernetes.io/os': 'linux' },
+          hostNetwork: true,
+          // They write files and sockets of the host, which SELinux keeps from confined containers.
+          ...(confinesContainers(inventory) ? { securityContext: UNCONFINED } : {}),
+          priorityClassName: 'system-node-critical',
+          tolerations: [{ operator: 'Exists', effect: 'NoSchedule' }],
+          serviceAccountName: ACCOUNT,
+          initContainers: initContainers(flannel),
+          containers: [flanneld(flannel)],
+          volumes: VOLUMES,
+        },
+      },
+    },
+  };
+}
+
+/** The objects of flannel with the inventory's networks and images. */
+export function flannelObjects(inventory: InventoryWith<'flannel'>): readonly JsonObject[] {
+  const rbac = 'rbac.authorization.k8s.io';
+  return [
+    {
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name: NAMESPACE, labels: { 'pod-security.kubernetes.io/enforce': 'privileged' } },
+    },
+    inNamespace('v1', 'ServiceAccount', ACCOUNT, {}),
+    named(`${rbac}/v1`, 'ClusterRole', 'flannel', {
+      rules: [
+        { apiGroups: [''], resources: ['pods'], verbs: ['get'] },
+        { apiGroups: [''], resources: ['nodes'], verbs: ['get', 'list', 'watch'] },
+        { apiGroups: [''], resources: ['nodes/status'], verbs: ['patch'] },
+      ],
+    }),
+    named(`${rbac}/v1`, 'ClusterRoleBinding', 'flannel', {
+      roleRef: { apiGroup: rbac, kind: 'ClusterRole', name: 'flannel' },
+      subjects: [{ kind: 'ServiceAccount', name: ACCOUNT, namespace: NAMESPACE }],
+    }),
+    inNamespace('v1', 'ConfigMap', CONFIG, {
+      data: configData(inventory),
+    }),
+    daemonSet(inventory),
+  ];
+}
+
+/** flannel's objects, which kbuild compares field by field. */
+export const flannel: PluginPart<'flannel'> = {
+  name: 'flannel',
+  manifest: (inventory) => ({
+    title: `flannel ${inventory.network.flannel.image.split(':').at(-1)!}${inventory.network.flannel.nftables ? ' with nftables' : ''}`,
+    objects: flannelObjects(inventory),
+    compare: 'fields',
+  }),
+};

@@ -1,0 +1,107 @@
+import type { Inventory } from '../inventory/inventory.ts';
+import { windowsPaths } from '../paths.ts';
+import type { JsonObject } from '../shell/decode.ts';
+import { type InventoryWith, type NetworkPlugin, VXLAN_BYTES, type WindowsPlugin } from './plugin.value.ts';
+
+/** Where flannel's objects are. */
+export const FLANNEL_NAMESPACE = 'kube-flannel';
+
+/** flannel's note of the node's pod network. */
+const SUBNET_FILE = '/run/flannel/subnet.env';
+
+/** The bridge that flannel's delegate plugin creates. */
+const BRIDGE = 'cni0';
+
+/** flannel's files on Windows hosts. */
+export const flannelWindowsPaths = {
+  cniConfig: 'C:\\etc\\cni\\net.d\\10-flannel.conf',
+  config: 'C:\\etc\\kube-flannel',
+  netConf: 'C:\\etc\\kube-flannel\\net-conf.json',
+  log: 'C:\\var\\log\\flanneld',
+  run: 'C:\\run\\flannel',
+  subnetEnv: 'C:\\run\\flannel\\subnet.env',
+} as const;
+
+const { cniConfig, config, netConf, log, run, subnetEnv } = flannelWindowsPaths;
+
+const windows: WindowsPlugin<'flannel'> = {
+  hnsNetworks: /^(?:flannel\.\d+|cbr0)$/,
+  services: ['flanneld'],
+  folders: [config, log, run],
+  files: [cniConfig, netConf, subnetEnv],
+  ofNode: [run],
+  logs: { flanneld: log },
+  hnsNetwork: ({ flannel: { backend, vni } }) => (backend === 'vxlan' ? `flannel.${String(vni)}` : 'cbr0'),
+  images: ({ windows: settings }) => (settings === undefined ? [] : [settings.flannelImage]),
+  programs: ({ flannel: { backend } }) => [
+    { file: 'flanneld.exe', path: `${windowsPaths.programs}\\flanneld.exe` },
+    ...['flannel.exe', 'host-local.exe', backend === 'vxlan' ? 'sdnoverlay.exe' : 'win-bridge.exe'].map((file) => ({
+      file,
+      path: `${windowsPaths.cniBin}\\${file}`,
+    })),
+  ],
+};
+
+const vxlanPort = ({ network: { flannel: settings } }: InventoryWith<'flannel'>): number | undefined =>
+  settings.backend === 'vxlan' ? settings.port : undefined;
+
+/** flannel: VXLAN tunnels, or routes (`host-gw`), between the hosts of one network. */
+export const flannel: NetworkPlugin<'flannel'> = {
+  name: 'flannel',
+  title: 'flannel',
+  isSupported: true,
+  agent: {
+    label: { name: 'app', value: 'flannel' },
+    object: `apps/v1/DaemonSet/${FLANNEL_NAMESPACE}/kube-flannel-ds`,
+    cniConfig: '10-flannel.conflist',
+    logs: `kubectl -n ${FLANNEL_NAMESPACE} logs -l app=flannel`,
+  },
+  namespaces: [FLANNEL_NAMESPACE],
+  ownNamespace: FLANNEL_NAMESPACE,
+  files: [
+    '/etc/cni/net.d/10-flannel.conflist',
+    '/var/lib/cni/flannel',
+    '/var/lib/cni/networks/cbr0',
+    '/var/lib/cni/results/cbr0-*',
+    '/var/lib/cni/cache/results/cbr0-*',
+    '/run/flannel',
+  ],
+  interfaces: /^(?:cni0$|flannel)/,
+  interfaceNames: ['cni0', 'flannel*', 'veth*'],
+  chains: ['FLANNEL-'],
+  tables: ['flannel-ipv4', 'flannel-ipv6'],
+  ofNode: { interfaces: [BRIDGE], files: [SUBNET_FILE] },
+  owns: {},
+  windows,
+  vxlanPort,
+  overheadBytes: (inventory) => (vxlanPort(inventory) === undefined ? 0 : VXLAN_BYTES),
+  ports: (inventory) => {
+    const port = vxlanPort(inventory);
+    return port === undefined ? [] : [{ port, protocol: 'udp', program: 'flannel', from: 'nodes' }];
+  },
+  images: ({ network }) => [network.flannel.image, network.flannel.cniPluginImage],
+  leaves: ({ network }) => ({
+    interfaces: new RegExp(`^(?:${BRIDGE}|flannel\\.${String(network.flannel.vni)})$`),
+    blackholes: false,
+  }),
+};
+
+/** True where the network plugin is flannel: for flannel's own steps. */
+export const usesFlannel = (inventory: Inventory): inventory is InventoryWith<'flannel'> =>
+  inventory.network.plugin === 'flannel';
+
+/** The refusals of a live cluster read it back: cluster/network-plugins/flannel.ts. */
+const backendOf = ({ flannel: { backend, vni, port } }: InventoryWith<'flannel'>['network']): JsonObject =>
+  backend === 'vxlan' ? { Type: 'vxlan', VNI: vni, Port: port } : { Type: 'host-gw' };
+
+/** The text of flannel's net-conf.json. On Windows flanneld has no rules to write. */
+export const flannelNetConf = ({ network }: InventoryWith<'flannel'>, os: 'linux' | 'windows'): string =>
+  JSON.stringify(
+    {
+      Network: network.podSubnet,
+      EnableNFTables: os === 'linux' && network.flannel.nftables,
+      Backend: backendOf(network),
+    },
+    undefined,
+    2,
+  );

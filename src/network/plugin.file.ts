@@ -1,0 +1,32 @@
+import type { UserManifest } from '../inventory/inventory.ts';
+import type { PluginName, SettingsOf } from '../inventory/network-plugins.ts';
+import type { ManifestEntry } from '../inventory/schema/formats.ts';
+import type { Path } from '../inventory/schema/path.ts';
+import type { Rule } from '../inventory/schema/rule.ts';
+import type { InventoryFile } from '../inventory/schema/schema.ts';
+
+/** Manifests that the project of a network plugin publishes and an inventory names. */
+interface PluginManifests {
+  readonly path: Path;
+  entries(file: InventoryFile): readonly ManifestEntry[];
+  /** The kind that these manifests lack; undefined if they are complete. */
+  missing(manifests: readonly UserManifest[]): string | undefined;
+}
+
+/** How the settings of a network plugin are read from the file of an inventory. */
+export interface PluginFile<P extends PluginName = PluginName> {
+  /** For an inventory with this plugin. */
+  readonly rule?: Rule;
+  /** For an inventory with another plugin. */
+  readonly otherwise?: Rule;
+  readonly manifests?: PluginManifests;
+  /** The settings, with everything filled in. */
+  settings(file: InventoryFile): SettingsOf<P>;
+}
+
+/** True where the inventory names a Windows host. */
+export const hasWindows = ({ hosts }: InventoryFile): boolean => hosts.some(({ os }) => os === 'windows');
+
+/** The image of kube-proxy for Windows hosts. */
+export const kubeProxyImage = ({ kubernetes, network }: InventoryFile): string =>
+  network.windows.kubeProxyImage ?? `docker.io/sigwindowstools/kube-proxy:v${kubernetes.version}-calico-hostprocess`;

@@ -1,0 +1,55 @@
+import type { PluginName } from '../inventory/network-plugins.ts';
+import type { ManifestEntry } from '../inventory/schema/formats.ts';
+import type { Path } from '../inventory/schema/path.ts';
+import { problem, type Rule } from '../inventory/schema/rule.ts';
+import type { InventoryFile } from '../inventory/schema/schema.ts';
+import { ciliumSettings } from '../inventory/schema/software.ts';
+import { calico } from './calico.file.ts';
+import { flannel } from './flannel.file.ts';
+import type { PluginFile } from './plugin.file.ts';
+import { networkPluginNamed, networkPlugins } from './plugins.value.ts';
+
+const FILES: { readonly [P in PluginName]: PluginFile<P> } = {
+  flannel,
+  calico,
+  cilium: {
+    settings: ({ network }) => ({
+      plugin: 'cilium',
+      cilium: network.cilium ?? ciliumSettings.parse({}),
+      windows: undefined,
+    }),
+    otherwise: ({ network: { cilium } }) =>
+      cilium === undefined
+        ? []
+        : [problem(['network', 'cilium'], 'is for the plugin cilium, which is not supported yet')],
+  },
+  none: { settings: () => ({ plugin: 'none', windows: undefined }) },
+};
+
+/** The network plugin's part of reading an inventory. */
+export const pluginFile = ({ network }: InventoryFile): PluginFile => FILES[network.plugin];
+
+/** Manifests of network plugins' projects that an inventory names, and the settings that name them. */
+export const pluginManifests = (
+  file: InventoryFile,
+): readonly { readonly at: Path; readonly entries: readonly ManifestEntry[] }[] =>
+  Object.values(FILES).flatMap(({ manifests }: PluginFile) =>
+    manifests === undefined ? [] : [{ at: manifests.path, entries: manifests.entries(file) }],
+  );
+
+/** Refuses network plugins that kbuild cannot install. */
+const supportedPlugin: Rule = ({ network: { plugin } }) => {
+  if (networkPluginNamed(plugin).isSupported) return [];
+  const names = networkPlugins.flatMap(({ name, isSupported }) => (isSupported ? [name] : []));
+  return [problem(['network', 'plugin'], `${plugin} is not supported yet; use one of: ${names.join(', ')}`)];
+};
+
+/** Settings of the network plugin, and none of another plugin that would have no effect. */
+const pluginSettings: Rule = (file) =>
+  Object.values(FILES).flatMap((each: PluginFile) => {
+    const rule = each === pluginFile(file) ? each.rule : each.otherwise;
+    return rule?.(file) ?? [];
+  });
+
+/** Rules about the network plugin. */
+export const pluginRules: readonly Rule[] = [supportedPlugin, pluginSettings];

@@ -1,0 +1,58 @@
+import type { Fleet } from '../cluster/fleet/fleet.ts';
+import { type ClusterUp, objectKey } from '../cluster/fleet/view.ts';
+import { Refused } from '../errors.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import type { PluginName } from '../inventory/network-plugins.ts';
+import { ofCluster, within } from '../shell/decode.ts';
+import { calicoRefusals } from './calico.refusal.ts';
+import { flannelRefusals } from './flannel.refusal.ts';
+import { CONFIG_ANNOTATION, type InventoryWith, type NetworkPlugin } from './plugin.value.ts';
+import { networkPlugins } from './plugins.value.ts';
+
+interface LiveNetwork<P extends PluginName = PluginName> {
+  refusals(inventory: InventoryWith<P>, fleet: Fleet): readonly Refused[];
+}
+
+const PLUGINS: { readonly [P in PluginName]?: LiveNetwork<P> } = {
+  flannel: { refusals: flannelRefusals },
+  calico: { refusals: calicoRefusals },
+};
+
+/** Why `up` cannot change the network plugin of a live cluster to the desired settings. */
+export function networkRefusals(inventory: Inventory, fleet: Fleet): readonly Refused[] {
+  const plugin: LiveNetwork | undefined = PLUGINS[inventory.network.plugin];
+  return plugin?.refusals(inventory, fleet) ?? [];
+}
+
+/** True for a live DaemonSet of kbuild's own manifests. */
+const isOfKbuild = (cluster: ClusterUp, key: string): boolean =>
+  ofCluster(
+    cluster,
+    key,
+    () => CONFIG_ANNOTATION in within(cluster.objects.get(key), 'spec', 'template', 'metadata', 'annotations'),
+  );
+
+/**
+ * The network plugin that kbuild installed in a cluster, by the record of applied objects. Objects of the user's
+ * manifests are in that record too, and do not count, unless the live object is still that of kbuild.
+ */
+function installed(cluster: ClusterUp, { manifests }: Inventory): NetworkPlugin | undefined {
+  const users = new Set(manifests.flatMap((each) => each.objects).map(objectKey));
+  // The live objects may be unknown: they are read only where a key is in both lists.
+  const ours = new Set(cluster.owned.filter((key) => !users.has(key) || isOfKbuild(cluster, key)));
+  return networkPlugins.find(({ agent, isSupported }) => isSupported && agent !== undefined && ours.has(agent.object));
+}
+
+/** Refuses to replace or remove the network plugin that kbuild installed: all pods would lose their network. */
+export function pluginChange(inventory: Inventory, cluster: ClusterUp): readonly Refused[] {
+  const { plugin } = inventory.network;
+  const found = installed(cluster, inventory)?.name;
+  if (found === undefined || found === plugin) return [];
+  return [
+    new Refused(
+      inventory.name,
+      `network.plugin is ${plugin}, the cluster was made with ${found}, and without it no pod of it has a network`,
+      `set network.plugin back to ${found}, or build a new cluster`,
+    ),
+  ];
+}

@@ -1,0 +1,176 @@
+import ipaddr from 'ipaddr.js';
+import { hasKubelet } from '../cluster/fleet/joined.ts';
+import { objectKey } from '../cluster/fleet/view.ts';
+import { type Check, eachHost, type Finding } from '../engine/check.ts';
+import { knownDistribution } from '../host/packages/distributions.value.ts';
+import type { Host, Inventory } from '../inventory/inventory.ts';
+import { overlap } from '../inventory/subnets.ts';
+import { compareVersions } from '../versions.ts';
+import { isOwnPluginInterface, networkPlugin } from './plugins.value.ts';
+import type { PodBlocked } from './pod-network.survey.ts';
+import { serviceCidr } from './service-subnets.ts';
+
+export const cniConfiguration = eachHost(
+  {
+    name: 'cni-configuration',
+    title: "/etc/cni/net.d has no file that the runtime would read before the plugin's own",
+    why: 'The runtime uses the first file by name. What another cluster left there wins over the file of the network plugin, and pods get addresses that lead nowhere.',
+    severities: ['error'],
+  },
+  ({ inventory, facts }) => {
+    const { agent } = networkPlugin(inventory);
+    if (agent === undefined || hasKubelet(facts)) return [];
+    const { cniConfig } = agent;
+    const before = facts.cniConfigurations.filter((name) => name < cniConfig);
+    if (before.length === 0) return [];
+    const files = before.map((name) => `/etc/cni/net.d/${name}`);
+    return [
+      {
+        severity: 'error',
+        message: `${files.join(', ')} would be used instead of ${cniConfig}`,
+        remedy: `remove it, if nothing needs it: rm ${files.join(' ')}`,
+      },
+    ];
+  },
+);
+
+export const kubeProxyMode = eachHost(
+  {
+    name: 'kube-proxy-mode',
+    title: 'kube-proxy does not need kernel modules that the system deprecates',
+    why: 'kube-proxy writes rules of iptables unless the inventory says otherwise. EL 10 ([hosts](hosts.md)) deprecates their kernel modules, of which some are in `kernel-modules-extra` alone. Set `kubeadm.kubeProxy.mode: nftables`: it holds for the whole cluster, needs kernel 5.13 on all Linux hosts, and `up` changes it on a live cluster as well. NodePorts are then on the main addresses of a node alone, not on 127.0.0.1. The network plugin that kbuild installs by default then writes its rules with nftables as well ([changing a cluster](changing-a-cluster.md)); others may go on to write rules of iptables.',
+    severities: ['warning'],
+  },
+  ({ inventory, host, facts }) => {
+    const mode = inventory.kubeadm.kubeProxy['mode'] ?? 'iptables';
+    const distribution = knownDistribution(facts);
+    const isNode = host.role === 'control-plane' || host.role === 'worker';
+    if (!isNode || mode !== 'iptables' || distribution?.nftablesSince === undefined) return [];
+    if (compareVersions(facts.osRelease.versionId, distribution.nftablesSince) < 0) return [];
+    return [
+      {
+        severity: 'warning',
+        message: `${distribution.name} deprecates the kernel modules of iptables, which kube-proxy would use`,
+        remedy: 'set kubeadm.kubeProxy.mode: nftables, for the whole cluster',
+      },
+    ];
+  },
+);
+
+const hostNamed = ({ hosts }: Inventory, node: string): Host | undefined => hosts.find(({ name }) => name === node);
+
+/** What must let packets of pods pass between nodes, and where to read more. */
+function carrier(inventory: Inventory, from: string, to: readonly string[]): string {
+  const plugin = networkPlugin(inventory);
+  const between = `between ${from} and ${to.join(', ')}`;
+  if (plugin.agent === undefined) return `check the network plugin's pods, and what it needs ${between}`;
+  const port = plugin.vxlanPort(inventory);
+  return port === undefined
+    ? `no router may stand ${between}, and the hosts must forward packets; ${plugin.agent.logs} says more`
+    : `open udp port ${String(port)} (${plugin.name}) ${between}, in the firewalls of the hosts and on the way, and let the hosts forward packets; ${plugin.agent.logs} says more`;
+}
+
+const remedies: Readonly<
+  Record<PodBlocked['to']['about'], (inventory: Inventory, from: string, to: readonly string[]) => string>
+> = {
+  pod: carrier,
+  api: (_, from) => `kube-proxy of ${from} makes this address: kubectl -n kube-system logs -l k8s-app=kube-proxy`,
+  dns: (_, from) =>
+    `check CoreDNS (kubectl -n kube-system get pods -l k8s-app=kube-dns -o wide), and the network path from ${from} to it`,
+};
+
+const whereTo = (about: PodBlocked['to']['about'], to: readonly string[]): string =>
+  ({
+    pod: `those on ${to.join(', ')}`,
+    api: 'the API at its Service address',
+    dns: 'cluster DNS for kubernetes.default',
+  })[about];
+
+const nodeOf = ({ to }: PodBlocked): readonly string[] => (to.about === 'pod' ? [to.node] : []);
+
+export const podNetwork: Check = {
+  name: 'pod-network',
+  title: 'pods on every node reach those on every other, the API and cluster DNS',
+  why: 'A survey of a live cluster (`check --active`): kbuild starts a pod of `network.testImage` on every Linux node, control planes too, in a namespace of its own that is removed afterwards, and connects from each to all others, to the API at its Service address, and by its name. What usually stands in the way is a firewall that drops the overlay, on a host or between the hosts. Where a pod does not start it is unknown. Pods of Windows nodes are tried by `kbuild windows selftest`.',
+  severities: ['error', 'warning'],
+  test: ({ inventory, fleet: { surveys } }) => {
+    const pods = surveys?.pods;
+    if (pods === undefined) return [];
+    if ('failed' in pods)
+      return [{ severity: 'unknown', message: `could not try the network from pods: ${pods.failed}` }];
+    const { blocked, failed, untried } = pods.found;
+    const about = (node: string) => (hostNamed(inventory, node) === undefined ? {} : { host: node });
+    return [
+      ...[...grouped(blocked).values()].map((group): Finding => {
+        const { from, to, how } = group[0]!;
+        const nodes = group.flatMap(nodeOf);
+        return {
+          severity: 'error',
+          ...about(from),
+          message: `pods on ${from} do not reach ${whereTo(to.about, nodes)}: ${how}`,
+          remedy: remedies[to.about](inventory, from, nodes),
+        };
+      }),
+      ...failed.map(({ node, reason }): Finding => ({
+        severity: 'unknown',
+        ...about(node),
+        message: `could not try the network from a pod on ${node}: ${reason}`,
+        remedy: `${inventory.network.testImage} must be there for every node (network.testImage)`,
+      })),
+      ...untried.map(({ node, reason }): Finding => ({
+        severity: 'warning',
+        ...about(node),
+        message: `the network of pods was not tried on ${node}: ${reason}`,
+      })),
+    ];
+  },
+};
+
+function grouped(blocked: readonly PodBlocked[]): ReadonlyMap<string, readonly PodBlocked[]> {
+  const groups = new Map<string, PodBlocked[]>();
+  for (const one of blocked) {
+    const key = `${one.from} ${one.to.about} ${one.how}`;
+    groups.set(key, [...(groups.get(key) ?? []), one]);
+  }
+  return groups;
+}
+
+/** True for an interface that a former node left, and that kbuild's network plugin takes over: `leftovers` warns of it. */
+const isLeftover = (device: string): boolean => device === 'kube-ipvs0' || isOwnPluginInterface(device);
+
+export const routeOverlap = eachHost(
+  {
+    name: 'route-overlap',
+    title: 'no route of the host leads into podSubnet, serviceSubnet or moreServiceSubnets',
+    why: 'The host would send packets for pods elsewhere, or pods could not reach what the route leads to. Choose another subnet: afterwards podSubnet and serviceSubnet cannot be changed.',
+    severities: ['error'],
+  },
+  ({ inventory, facts, fleet }) => {
+    const { podSubnet, serviceSubnet } = inventory.network;
+    const { cluster } = fleet;
+    const owned = cluster.state === 'up' ? cluster.owned : [];
+    const subnets: readonly (readonly [setting: string, cidr: string])[] = [
+      ...(hasKubelet(facts) ? [] : Object.entries({ podSubnet, serviceSubnet })),
+      // These come to live clusters, too.
+      ...inventory.network.moreServiceSubnets
+        .filter((cidr) => !owned.includes(objectKey(serviceCidr(cidr))))
+        .map((cidr) => ['moreServiceSubnets', cidr] as const),
+    ];
+    const foreign = facts.routes.table.filter(({ destination }) => destination !== 'default');
+    return subnets.flatMap(([setting, cidr]) =>
+      foreign.flatMap(({ destination, device }) => {
+        const network = destination.includes('/') ? destination : `${destination}/32`;
+        if (!ipaddr.isValidCIDR(network) || isLeftover(device)) return [];
+        // A route for the Services alone is what a host without a default route needs.
+        if (destination === serviceSubnet || !overlap(cidr, network)) return [];
+        return [
+          {
+            severity: 'error' as const,
+            message: `its route to ${destination}${device === '' ? '' : ` (${device})`} lies in network.${setting} ${cidr}`,
+            remedy: `choose another ${setting}`,
+          },
+        ];
+      }),
+    );
+  },
+);

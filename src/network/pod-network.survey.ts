@@ -1,0 +1,168 @@
+import { reasonOf } from '../host/surveyor.survey.ts';
+import { limiter } from '../limit.ts';
+import type { JsonObject } from '../shell/decode.ts';
+import { script } from '../templates.ts';
+import { CONTAINER, type PodSpace, podsStarted, type PodWait } from './pods.survey.ts';
+
+/** What a pod connects to: a pod of another node, the API by its Service address, or the API by its name. */
+type PodTarget = { readonly about: 'pod'; readonly node: string } | { readonly about: 'api' | 'dns' };
+
+/** A connection from a pod of a node that failed. */
+export interface PodBlocked {
+  readonly from: string;
+  readonly to: PodTarget;
+  /** e.g. `no answer within 3 s` */
+  readonly how: string;
+}
+
+/** The network of a live cluster, tried from pods on its nodes. */
+export interface PodNetwork {
+  /** Number of connections that were tried. */
+  readonly tried: number;
+  readonly blocked: readonly PodBlocked[];
+  /** Nodes on which no pod could try, and why. */
+  readonly failed: readonly NotTried[];
+  /** Nodes that the survey skipped, and why. */
+  readonly untried: readonly NotTried[];
+}
+
+/** A node on which no connection was tried. */
+interface NotTried {
+  readonly node: string;
+  readonly reason: string;
+}
+
+const PORT = 8080;
+
+/** Pods that connect at once: each needs a kubectl on one control plane. */
+const AT_ONCE = 10;
+
+const podOn = (node: string): string => `on-${node}`;
+
+/** A pod that every cluster accepts, even with restricted Pod Security Standards, on the node whatever its taints. */
+function trialPod(node: string, image: string): JsonObject {
+  const container = {
+    name: CONTAINER,
+    image,
+    args: ['netexec', `--http-port=${String(PORT)}`, '--udp-port=-1'],
+    ports: [{ containerPort: PORT }],
+    // Its /healthz waits for a UDP server.
+    readinessProbe: { httpGet: { path: '/hostname', port: PORT }, periodSeconds: 1 },
+    securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+  };
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: podOn(node), labels: { app: 'kbuild-check' } },
+    spec: {
+      nodeName: node,
+      tolerations: [{ operator: 'Exists' }],
+      terminationGracePeriodSeconds: 0,
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      securityContext: { runAsNonRoot: true, runAsUser: 65_534, seccompProfile: { type: 'RuntimeDefault' } },
+      // A name that does not exist must not take longer than the other connections.
+      dnsConfig: {
+        options: [
+          { name: 'timeout', value: '2' },
+          { name: 'attempts', value: '2' },
+        ],
+      },
+      containers: [container],
+    },
+  };
+}
+
+function how(answer: string): string {
+  if (answer.startsWith('TIMEOUT')) return 'no answer within 3 s';
+  if (answer.startsWith('REFUSED')) return 'refused';
+  return answer.replace(/^(?:OTHER|DNS): /, '');
+}
+
+/** Reads the results of a pod by target, from lines `TARGET ANSWER`. A result is undefined if the connection worked. */
+export function readPodConnects(
+  out: string,
+  targets: readonly (readonly [address: string, target: PodTarget])[],
+): readonly (readonly [PodTarget, string | undefined])[] {
+  const answers = new Map(
+    out.split('\n').map((line) => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)] as const),
+  );
+  return targets.map(([address, target]) => {
+    const answer = answers.get(address) ?? 'it was not tried';
+    // If the name was resolved, the connection itself does not matter: the pod tries the Service address by itself.
+    const works = answer === 'open' || (target.about === 'dns' && /^(?:TIMEOUT|REFUSED|OTHER)/.test(answer));
+    return [target, works ? undefined : how(answer)];
+  });
+}
+
+const at = (ip: string): string => (ip.includes(':') ? `[${ip}]` : ip) + `:${String(PORT)}`;
+
+/** What the survey of pods needs. */
+interface PodSurveyOptions extends PodWait {
+  readonly image: string;
+  /** Service `kubernetes`: `address:port`. */
+  readonly api: string;
+}
+
+/**
+ * Starts a pod on every named node. Each connects to all others, and to the API by its Service address and by its name. It tries
+ * what failed a second time, because a packet may get lost. Deletes all pods in every case.
+ * @throws CommandError, ConnectError if kubectl fails; the signal's reason if it was aborted
+ */
+export async function podNetwork(
+  space: PodSpace,
+  nodes: readonly string[],
+  { image, api, ...wait }: PodSurveyOptions,
+): Promise<Omit<PodNetwork, 'untried'>> {
+  const { say, signal } = wait;
+  await space.begin();
+  try {
+    await space.apply(nodes.map((node) => trialPod(node, image)));
+    const pods = await podsStarted(() => space.pods(), wait);
+    const ready = pods.filter((pod) => pod.ready);
+    const late = pods.filter((pod) => !pod.ready);
+    const warnings = late.length === 0 ? undefined : await space.warnings();
+    const failed = late.map(({ name, node, reason }) => ({ node, reason: warnings?.get(name) ?? reason }));
+    const targetsOf = (from: string) => [
+      ...ready.flatMap(({ node, ip }) => (node === from ? [] : [[at(ip), { about: 'pod', node }] as const])),
+      [api, { about: 'api' }] as const,
+      ['kubernetes.default:443', { about: 'dns' }] as const,
+    ];
+    const connect = async (from: string, targets: ReturnType<typeof targetsOf>) => {
+      const { script: text } = script('network/survey-pod.sh', { TARGETS: targets.map(([address]) => address) });
+      return readPodConnects(await space.exec(podOn(from), ['sh', '-c', text]), targets);
+    };
+    say(`trying the network from pods on ${String(ready.length)} nodes`);
+    const { run } = limiter(AT_ONCE);
+    const connectAll = async (node: string): Promise<readonly PodBlocked[]> => {
+      const targets = targetsOf(node);
+      const first = await connect(node, targets);
+      signal.throwIfAborted();
+      const again = targets.filter((_, index) => first[index]![1] !== undefined);
+      const last = again.length === 0 ? [] : await connect(node, again);
+      return last.flatMap(([to, why]) => (why === undefined ? [] : [{ from: node, to, how: why }]));
+    };
+    const results = await Promise.all(
+      ready.map(({ node }) =>
+        run(() => connectAll(node)).then(
+          (blocked) => ({ blocked }),
+          (error: unknown) => ({ failed: reasonOf(error) }),
+        ),
+      ),
+    );
+    signal.throwIfAborted();
+    return {
+      tried: ready.length * (ready.length + 1),
+      blocked: results.flatMap((result) => ('blocked' in result ? result.blocked : [])),
+      failed: [
+        ...failed,
+        ...results.flatMap((result, index) =>
+          'failed' in result ? [{ node: ready[index]!.node, reason: result.failed }] : [],
+        ),
+      ],
+    };
+  } finally {
+    say(`deleting namespace ${space.namespace}`);
+    await space.end();
+  }
+}

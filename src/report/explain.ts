@@ -1,0 +1,192 @@
+import { stringify } from 'yaml';
+import type { Check } from '../engine/check.ts';
+import type { ExitCodePage } from '../exit-codes.ts';
+import type { Setting } from '../inventory/file/settings.ts';
+import { networkPlugins } from '../network/plugins.value.ts';
+import { table } from './text.ts';
+
+/** What `kbuild explain` says about one thing, also as JSON. Texts are Markdown. */
+export interface Explanation {
+  readonly kind: 'setting' | 'check' | 'exit';
+  /** `network.podSubnet`, `clock-skew`, `7`. */
+  readonly name: string;
+  /** What it is, in one line; empty where `why` says all. */
+  readonly title: string;
+  /** What it is for, or why it exists. */
+  readonly why: string;
+  /** What to do about it. */
+  readonly remedy?: string;
+  readonly type?: string;
+  readonly required?: boolean;
+  readonly default?: unknown;
+  /** Values that it takes, and what is to know about each. */
+  readonly values?: readonly { readonly value: string; readonly note: string }[];
+  /** A piece of an inventory, or a command line. */
+  readonly example?: string;
+  /** Settings in it. */
+  readonly inside?: readonly { readonly name: string; readonly summary: string }[];
+  /** Pages of the documentation. */
+  readonly more: readonly string[];
+}
+
+/** Things that can be explained, in short. */
+export interface Topics {
+  readonly title: string;
+  readonly items: readonly { readonly name: string; readonly summary: string }[];
+}
+
+const WIDTH = 100;
+
+/** The text in lines of at most 100 characters, where its words are no longer. */
+function wrapped(text: string, indent: string): string {
+  const lines: string[] = [];
+  for (const word of text.split(/\s+/)) {
+    const last = lines.at(-1);
+    if (last !== undefined && indent.length + last.length + 1 + word.length <= WIDTH)
+      lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines.map((line) => `${indent}${line}`).join('\n');
+}
+
+/** The first sentence of a text, cut at the width of a line. */
+export function firstSentence(text: string): string {
+  const plain = text.split(/\.(?=\s+[^a-z])/)[0]!.replace(/\.$/, '');
+  return plain.length <= WIDTH ? plain : `${plain.slice(0, WIDTH - 1)}…`;
+}
+
+const rows = (items: Topics['items']): string => table(items.map(({ name, summary }) => [name, summary]));
+
+const part = (title: string, text: string): readonly string[] => ['', title, text];
+
+/** The facts about a setting, one a line. */
+function facts({ type, required, default: preset, values }: Explanation): readonly string[] {
+  return [
+    ...(type === undefined ? [] : [`  takes    ${type.replaceAll('`', '')}`]),
+    ...(preset === undefined ? [] : [`  default  ${JSON.stringify(preset)}`]),
+    ...(required === true ? ['  required'] : []),
+    ...(values ?? []).filter(({ note }) => note !== '').map(({ value, note }) => `  ${value}: ${note}`),
+  ];
+}
+
+/** An explanation for people. */
+export function explanationText(explanation: Explanation): string {
+  const { kind, name, title, why, remedy, example, inside = [], more } = explanation;
+  const known = facts(explanation);
+  return [
+    kind === 'exit' ? `exit ${name}` : name,
+    ...(title === '' ? [] : [wrapped(title, '  ')]),
+    ...(known.length === 0 ? [] : ['', ...known]),
+    '',
+    wrapped(why, '  '),
+    ...(remedy === undefined ? [] : part('what to do', wrapped(remedy, '  '))),
+    ...(example === undefined ? [] : part('example', example.trimEnd().replaceAll(/^/gm, '  '))),
+    ...(inside.length === 0 ? [] : part('settings in it', rows(inside))),
+    ...part('more', more.map((page) => `  ${page}`).join('\n')),
+    '',
+  ].join('\n');
+}
+
+/** Lists of topics for people. */
+export const topicsText = (lists: readonly Topics[]): string =>
+  `${lists.map(({ title, items }) => `${title}\n${rows(items)}`).join('\n\n')}\n`;
+
+/** Pages about settings, beside their reference; the longest path that a setting begins with counts. */
+const PAGES: Readonly<Record<string, string>> = {
+  'kubernetes.version': 'docs/upgrade.md',
+  'kubernetes.via': 'docs/upgrade.md',
+  'kubernetes.endpoint': 'docs/topologies.md#the-endpoint-the-address-of-the-api-servers',
+  'kubernetes.endpointInHosts': 'docs/topologies.md#the-endpoint-the-address-of-the-api-servers',
+  'network.windows': 'docs/windows.md#networks-compared',
+  'runtime.version': 'docs/changing-a-cluster.md#the-runtimes-version',
+  etcd: 'docs/topologies.md#etcd-on-hosts-of-its-own-external-built-by-kbuild',
+  'etcd.endpoints': 'docs/topologies.md#an-etcd-of-your-own-external',
+  certificates: 'docs/operations.md#certificates',
+  'certificates.ca': 'docs/topologies.md#a-ca-whose-key-stays-elsewhere',
+  'certificates.etcdCa': 'docs/topologies.md#a-ca-whose-key-stays-elsewhere',
+  'certificates.frontProxyCa': 'docs/topologies.md#a-ca-whose-key-stays-elsewhere',
+  'certificates.distribution': 'docs/topologies.md#the-certificates-that-control-planes-share',
+  loadBalancer: 'docs/topologies.md#the-endpoint-the-address-of-the-api-servers',
+  firewall: 'docs/security.md#firewalls',
+  files: 'docs/security.md#files-that-kbuild-writes-on-a-host',
+  hooks: 'docs/operations.md#hooks',
+  kubelet: 'docs/changing-a-cluster.md#settings-that-you-edit-later',
+  sysctls: 'docs/changing-a-cluster.md#settings-that-you-edit-later',
+  roles: 'docs/changing-a-cluster.md#settings-that-you-edit-later',
+  groups: 'docs/changing-a-cluster.md#settings-that-you-edit-later',
+  kubeadm: 'docs/changing-a-cluster.md#settings-that-you-edit-later',
+  ssh: 'docs/security.md#what-kbuild-trusts',
+  windows: 'docs/windows.md',
+  ignoreChecks: 'docs/checks.md',
+  'hosts[].role': 'docs/topologies.md',
+  'hosts[].ssh': 'docs/security.md#what-kbuild-trusts',
+  'hosts[].windows': 'docs/windows.md',
+};
+
+function pagesOf(path: string): readonly string[] {
+  const page = Object.keys(PAGES)
+    .filter((prefix) => path === prefix || path.startsWith(`${prefix}.`) || path.startsWith(`${prefix}[`))
+    .toSorted((a, b) => b.length - a.length)[0];
+  const [section] = path.split(/[.[]/);
+  return [`docs/inventory.md#${section!.toLowerCase()}`, ...(page === undefined ? [] : [PAGES[page]!])];
+}
+
+/** Settings whose values are components, and the components. */
+const COMPONENTS: Readonly<Record<string, readonly { readonly name: string; readonly isSupported?: boolean }[]>> = {
+  'network.plugin': networkPlugins,
+};
+
+/** The allowed values; of components, also whether kbuild supports them. */
+const valuesOf = ({ path, allowed, default: preset }: Setting): Explanation['values'] =>
+  allowed.map((value) => {
+    const component = COMPONENTS[path]?.find(({ name }) => name === value);
+    const notes = [value === preset ? 'the default' : '', component?.isSupported === false ? 'not supported yet' : ''];
+    return { value, note: notes.filter((note) => note !== '').join(', ') };
+  });
+
+/** A value below the names of its path, e.g. `{ hosts: [{ labels: … }] }`. */
+export function placed(path: string, value: unknown): unknown {
+  const [, name = '', list, rest] = /^([^.[]+)(\[\])?(?:\.(.*))?$/s.exec(path) ?? [];
+  const inner = rest === undefined ? value : placed(rest, value);
+  return { [name === 'NAME' ? 'gpu' : name]: list === undefined ? inner : [inner] };
+}
+
+/** A setting, from the schema of the inventory. */
+export function settingExplained(setting: Setting): Explanation {
+  const { path, meaning, type, isRequired, allowed, default: preset, examples, inside } = setting;
+  return {
+    kind: 'setting',
+    name: path,
+    title: '',
+    why: meaning,
+    type,
+    required: isRequired,
+    ...(preset === undefined ? {} : { default: preset }),
+    ...(allowed.length === 0 ? {} : { values: valuesOf(setting) ?? [] }),
+    ...(examples.length === 0 ? {} : { example: stringify(placed(path, examples[0])) }),
+    ...(inside.size === 0
+      ? {}
+      : { inside: [...inside].map(([name, one]) => ({ name, summary: firstSentence(one.meaning) })) }),
+    more: pagesOf(path),
+  };
+}
+
+/** A preflight check, from its own texts. */
+export const checkExplained = ({ name, title, why, severities }: Check): Explanation => ({
+  kind: 'check',
+  name,
+  title: `${title} (else: ${[...severities, 'unknown'].join(' or ')})`,
+  why,
+  example: `kbuild check --ignore-check ${name}`,
+  more: [`docs/checks.md#${name}`],
+});
+
+/** An exit code, from the table of exit codes. */
+export const exitExplained = ({ code, title, why, remedy }: ExitCodePage): Explanation => ({
+  kind: 'exit',
+  name: String(code),
+  title,
+  why,
+  remedy,
+  more: ['docs/cli.md#exit-codes'],
+});

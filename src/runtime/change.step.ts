@@ -1,0 +1,123 @@
+import { isMixed } from '../cluster/api-versions.ts';
+import { acting } from '../cluster/live.ts';
+import { standing } from '../cluster/standing.ts';
+import { runs, waitForApi } from '../engine/combinators.ts';
+import { registeredNode } from '../engine/drain.ts';
+import { ABOUT_MS } from '../engine/restarts.ts';
+import type { Change, Step, Target } from '../engine/step.ts';
+import { textDiff } from '../engine/text-diff.ts';
+import { isChanging } from '../engine/workloads.ts';
+import { NotConverged } from '../errors.ts';
+import { kubectl } from '../inventory/api-server.ts';
+import { sh } from '../shell/sh.ts';
+import type { On } from '../ssh/remote.ts';
+import { script } from '../templates.ts';
+import { runtimeMove, type RuntimeMove } from './runtime-change.ts';
+import { containerRuntime, servingUnits, withWantedRuntime } from './runtimes.value.ts';
+
+/** How long it may take until all pods of a host have ended and are removed, in ms. */
+const MOVE_MS = 15 * 60_000;
+
+/** Where older kubeadms note the CRI socket of a node; newer ones read their file on the host, and have no such annotation. */
+const CRI_SOCKET = 'kubeadm.alpha.kubernetes.io/cri-socket';
+
+/**
+ * The change of runtime that is pending on a joined host, where `up` may make it now: in the middle of an upgrade it restarts
+ * nothing. Throws `FactError` when a fact that it needs is unknown.
+ */
+export function pendingMove(target: Target): RuntimeMove | undefined {
+  const { inventory, host, facts, fleet } = target;
+  const { cluster } = fleet;
+  const move = runtimeMove(inventory, host, facts);
+  if (move === undefined || (cluster.state === 'up' && isMixed(cluster))) return undefined;
+  return standing(target) === 'joined' ? move : undefined;
+}
+
+const endpointOf = ({ socket }: RuntimeMove['from']): string => `unix://${socket}`;
+
+/** @throws NotConverged unless the runtime that the host changes to is there and answers */
+export async function newRuntimeAnswers({ inventory, host }: Target, { to }: RuntimeMove, on: On): Promise<void> {
+  const asked = withWantedRuntime(inventory, host, sh`if runtime_answers; then echo yes; fi`);
+  if ((await on(host).run(asked)).includes('yes')) return;
+  throw new NotConverged(
+    host.name,
+    'runtime-moved',
+    [`an answer of ${to.title}`],
+    'run `kbuild up` with all of its phases',
+  );
+}
+
+/** Moves a drained host to the runtime of the inventory: all of its pods end, static pods too, and start anew there. */
+export const runtimeMoved: Step = {
+  name: 'runtime-moved',
+  settleMs: 60_000,
+  diff: (target) => {
+    const { host } = target;
+    const move = pendingMove(target);
+    if (move === undefined) return [];
+    const { from, to } = move;
+    const command = script('runtime/move-runtime.sh', {
+      FROM: endpointOf(from),
+      TO: endpointOf(to),
+      UNITS: servingUnits(from),
+    });
+    return [
+      {
+        summary: `end all pods of ${host.name} on ${from.title}, and start them on ${to.title}`,
+        disrupts: true,
+        restarts: [{ what: 'all pods of the host', hosts: [host.name], aboutMs: ABOUT_MS.staticPod, atOnce: 1 }],
+        preview: () =>
+          Promise.resolve(
+            `/var/lib/kubelet/config.yaml\n${textDiff(
+              `containerRuntimeEndpoint: ${endpointOf(from)}`,
+              `containerRuntimeEndpoint: ${endpointOf(to)}`,
+            )}`,
+          ),
+        apply: async (on) => {
+          await newRuntimeAnswers(target, move, on);
+          const title = `move the pods of ${host.name}`;
+          await on(host).job('runtime-moved', { ...command, title, deadlineMs: MOVE_MS });
+        },
+      },
+    ];
+  },
+};
+
+/** The socket that kubeadm noted on the node, where it did, is that of the runtime. */
+const socketNoted: Step = {
+  name: 'cri-socket-noted',
+  diff: (target) => {
+    const { inventory, host, fleet, facts } = target;
+    const node = registeredNode(target);
+    const found = node?.annotations[CRI_SOCKET];
+    const wanted = facts.kubeletRuntime;
+    if (found === undefined || wanted === '' || found === wanted || !isChanging(target)) return [];
+    const control = acting(fleet);
+    const patch = JSON.stringify({ metadata: { annotations: { [CRI_SOCKET]: wanted } } });
+    return [
+      {
+        summary: `note ${wanted} on the node ${host.name} (found ${found})`,
+        apply: runs(control, sh`${kubectl(inventory, control)} patch node ${host.name} --type merge -p ${patch}`),
+      },
+    ];
+  },
+};
+
+/** Waits until the node reports the runtime of the inventory. */
+const reported: Step = {
+  name: 'runtime-reported',
+  settleMs: 5 * 60_000,
+  diff: (target): readonly Change[] => {
+    const { cluster } = target.fleet;
+    // A control plane that serves alone is away while its own pods start.
+    if (cluster.state === 'down' && target.facts.formerRuntimes.size > 0) return [waitForApi(cluster)];
+    const node = registeredNode(target);
+    if (!isChanging(target)) return [];
+    const { title, reportedAs } = containerRuntime(target.inventory);
+    if (node === undefined || node.runtime.startsWith(`${reportedAs}://`)) return [];
+    return [{ summary: `wait until ${node.name} reports ${title} (found ${node.runtime || 'nothing'})` }];
+  },
+};
+
+/** Proves on a node whose runtime has changed that it has. */
+export const moveGates: readonly Step[] = [reported, socketNoted];

@@ -1,0 +1,77 @@
+import { hasKubelet } from '../cluster/fleet/joined.ts';
+import type { Step, Target } from '../engine/step.ts';
+import { networkPlugin } from '../network/plugins.value.ts';
+import { script } from '../templates.ts';
+import { pendingMove } from './change.step.ts';
+import { fullName, pauseImage } from './registries.value.ts';
+import { withWantedRuntime } from './runtimes.value.ts';
+
+const CONTROL_PLANE = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const;
+
+/**
+ * The images that a host needs and whose tags kbuild knows. The tags of etcd and CoreDNS change with patch releases: the job
+ * gets them from the installed kubeadm.
+ */
+export function roleImages({ inventory, host }: Pick<Target, 'inventory' | 'host'>): readonly string[] {
+  const { kubernetes } = inventory;
+  // A host of role etcd is no node.
+  if (host.role === 'etcd') return [pauseImage(inventory)].map(fullName);
+  const components = [...(host.role === 'control-plane' ? CONTROL_PLANE : []), 'kube-proxy'];
+  return [
+    ...components.map((name) => `${kubernetes.imageRepository}/${name}:v${kubernetes.version}`),
+    pauseImage(inventory),
+    ...networkPlugin(inventory).images(inventory),
+  ].map(fullName);
+}
+
+/** Components of the host whose images the job gets from kubeadm. */
+function namedByKubeadm({ inventory, host }: Target): readonly string[] {
+  const holdsEtcd = host.role === (inventory.etcd.topology === 'stacked' ? 'control-plane' : 'etcd');
+  return [...(holdsEtcd ? ['etcd'] : []), ...(host.role === 'control-plane' ? ['coredns'] : [])];
+}
+
+/** The images without which a drained node does not work: of its static pods, which have its name, of kube-proxy and of the network. */
+const imagesOfNode = ({ inventory, fleet, host }: Target): readonly string[] => {
+  const pods = fleet.cluster.state === 'up' ? fleet.cluster.pods.filter(({ node }) => node === host.name) : [];
+  const needed = pods.filter(
+    ({ name, labels }) => name.endsWith(`-${host.name}`) || labels['k8s-app'] === 'kube-proxy',
+  );
+  const all = [
+    ...needed.flatMap(({ images }) => images),
+    pauseImage(inventory),
+    ...networkPlugin(inventory).images(inventory),
+  ];
+  return [...new Set(all.map(fullName))];
+};
+
+/**
+ * Pulls images before kubeadm runs, and before a node changes to another runtime. On any other joined host the kubelet pulls images and
+ * removes unused ones.
+ */
+export const images: Step = {
+  name: 'images',
+  diff: (target) => {
+    const { host, facts, inventory } = target;
+    const isMoving = pendingMove(target) !== undefined;
+    if (hasKubelet(facts) && !isMoving) return [];
+    const all = isMoving ? imagesOfNode(target) : roleImages(target);
+    const missing = all.filter((image) => !facts.images.has(image));
+    if (missing.length === 0) return [];
+    const asked = isMoving ? [] : namedByKubeadm(target);
+    return [
+      {
+        summary: `pull ${missing.join(', ')} (found ${missing.length === all.length ? 'none' : 'the others'})`,
+        apply: async (on) => {
+          const pull = script('runtime/pull-images.sh', {
+            IMAGES: missing,
+            VERSION: asked.length > 0 ? inventory.kubernetes.version : '',
+            ASKED: asked,
+            REPOSITORY: inventory.kubernetes.imageRepository,
+            KUBEADM: 'kubeadm',
+          });
+          await on(host).job('images', withWantedRuntime(inventory, host, pull));
+        },
+      },
+    ];
+  },
+};

@@ -1,0 +1,238 @@
+import { isDeepStrictEqual } from 'node:util';
+import { isDrained, isMissed } from '../cluster/nodes.ts';
+import { passRestartGate } from '../cluster/restart-gate.ts';
+import { standing } from '../cluster/standing.ts';
+import { waitForApi, whenApiAnswers } from '../engine/combinators.ts';
+import { type Drain, drainForAWhile, registeredNode } from '../engine/drain.ts';
+import type { Change, Step, Target } from '../engine/step.ts';
+import { CHANGING, isChanging, noted, uncordonedWhenReady, whileNoted, workloadsBack } from '../engine/workloads.ts';
+import { NotConverged } from '../errors.ts';
+import { sh } from '../shell/sh.ts';
+import { driverChange } from './cgroup-driver.step.ts';
+import { moveGates, newRuntimeAnswers, pendingMove, runtimeMoved } from './change.step.ts';
+import { runtimeRetired } from './cleanup.step.ts';
+import { runtimePackageStep, runtimeSteps } from './runtimes.step.ts';
+import { containerRuntime } from './runtimes.value.ts';
+import { atRuntimeOf, runtimeChange, watchingRuntime } from './version.step.ts';
+
+/** What changes while the node is drained, as messages call it, old and new; none if nothing does. */
+function drainedChanges(
+  target: Target,
+): readonly { readonly what: string; readonly from: string; readonly to: string }[] {
+  const change = runtimeChange(target);
+  const driver = driverChange(target);
+  const move = pendingMove(target);
+  return [
+    ...(move === undefined ? [] : [{ what: 'the container runtime', from: move.from.title, to: move.to.title }]),
+    ...(change?.way === 'drained' ? [{ what: containerRuntime(target.inventory).title, ...change }] : []),
+    ...(driver === undefined
+      ? []
+      : [{ what: 'the cgroup driver', to: driver.to, from: driver.from === 'mixed' ? 'both' : driver.from }]),
+  ];
+}
+
+const isDrainedFor = (target: Target): boolean => drainedChanges(target).length > 0;
+
+/** True while the runtime itself may have to change. A host of role etcd has no node to write a note on. */
+const isUnderWay = (target: Target): boolean => {
+  if (driverChange(target) !== undefined) return true;
+  if (target.inventory.runtime.versionFrom === 'default') return false;
+  if (target.host.role === 'etcd') return standing(target) === 'joined';
+  return runtimeChange(target) !== undefined || isChanging(target);
+};
+
+const onlyWhile = (isDue: (target: Target) => boolean, step: Step): Step => ({
+  ...step,
+  diff: (target) => (isDue(target) ? step.diff(target) : []),
+});
+
+/**
+ * Waits until every other node that kbuild has drained takes pods again, and its workloads are back. A node that does not come back
+ * keeps all others as they are: what broke it would break them.
+ */
+const othersAreBack: Step = {
+  name: 'others-are-back',
+  settleMs: 30_000,
+  diff: (target) => {
+    const { host, fleet } = target;
+    const { cluster } = fleet;
+    if (cluster.state === 'absent' || !isDrainedFor(target)) return [];
+    if (cluster.state === 'down') return [waitForApi(cluster)];
+    const away = cluster.nodes.filter((node) => (isDrained(node) || isMissed(node)) && node.name !== host.name);
+    if (away.length === 0) return [];
+    const names = away.map(({ name }) => name).join(', ');
+    return [
+      {
+        summary: `wait until ${names} takes pods again, and its workloads are back: run the command again that drained it`,
+      },
+    ];
+  },
+};
+
+/** @throws NotConverged while the cluster has another cgroup driver for kubelets than the inventory: only kubeadm's settings bring it */
+function refuseUnknownDriver(target: Target): void {
+  const { cluster } = target.fleet;
+  const change = driverChange(target);
+  if (change === undefined || cluster.state !== 'up') return;
+  const found = cluster.kubeletConfiguration['cgroupDriver'];
+  if (found === change.to) return;
+  throw new NotConverged(
+    target.host.name,
+    'runtime-change-noted',
+    [
+      `the cgroup driver ${change.to} in the ConfigMap kube-system/kubelet-config (found ${typeof found === 'string' ? found : 'none'})`,
+    ],
+    'run `kbuild up` with all of its phases',
+  );
+}
+
+/** Notes on the node what the drain is for, before the drain. */
+const changeNoted: Step = {
+  name: 'runtime-change-noted',
+  diff: (target) => {
+    const changes = drainedChanges(target);
+    if (changes.length === 0 || registeredNode(target) === undefined || isChanging(target)) return [];
+    const words = changes.map(({ what, from, to }) => `${what} of ${target.host.name} changes from ${from} to ${to}`);
+    return [
+      {
+        summary: `note that ${words.join(', and ')}`,
+        apply: async (on) => {
+          // Before the drain too, so that no node is drained in vain.
+          refuseUnknownDriver(target);
+          const move = pendingMove(target);
+          if (move !== undefined) await newRuntimeAnswers(target, move, on);
+          await passRestartGate(target, on);
+          await noted(target, changes.map(({ from, to }) => `${from} to ${to}`).join(', '))(on);
+        },
+      },
+    ];
+  },
+};
+
+const drained = (drain: Drain): Step =>
+  onlyWhile(
+    isDrainedFor,
+    whenApiAnswers<'linux'>(
+      drainForAWhile(
+        { drain, losesPods: false, isDue: () => true },
+        ({ name }) => `Or drain the node yourself first: \`kubectl drain ${name}\` with the flags that you accept`,
+      ),
+    ),
+  );
+
+/** What a change of the runtime does on a host that is in use: the gate first, and after a package the new program runs. */
+function guarded(target: Target, { name }: Step, change: Change): Change {
+  const { apply, disrupts, restarts } = change;
+  if (apply === undefined || disrupts !== true) return change;
+  const { inventory, host } = target;
+  const { unit } = containerRuntime(inventory);
+  return {
+    ...change,
+    ...(restarts === undefined ? {} : { restarts: restarts.map((one) => ({ ...one, atOnce: 1 })) }),
+    apply: async (on) => {
+      await passRestartGate(target, on);
+      await apply(on);
+      // Not every package restarts what it has replaced.
+      if (name === runtimePackageStep(inventory))
+        await on(host).run(sh`systemctl daemon-reload && systemctl restart ${unit}`);
+    },
+  };
+}
+
+/** The version that the inventory pins; without one, the host keeps its own. */
+const atPinned = (target: Target): Target =>
+  target.inventory.runtime.versionFrom === 'default'
+    ? { ...target, inventory: atRuntimeOf(target.inventory, target) }
+    : target;
+
+/** A step of the runtime, for the version that the inventory pins, and its cgroup driver. Without the API kbuild cannot observe whether the node is drained. */
+const changed = (step: Step): Step => ({
+  ...step,
+  diff: (target) => {
+    if (!isUnderWay(target)) return [];
+    const { cluster } = target.fleet;
+    if (cluster.state === 'down' && isDrainedFor(target) && target.host.role !== 'etcd') return [waitForApi(cluster)];
+    return step.diff(atPinned(target)).map((change) => guarded(target, step, change));
+  },
+});
+
+/** The same for the change to another runtime, which is prepared before the drain. */
+const moved: Step = {
+  ...runtimeMoved,
+  diff: (target) => {
+    const { cluster } = target.fleet;
+    if (pendingMove(target) === undefined) return [];
+    if (cluster.state === 'down') return [waitForApi(cluster)];
+    return runtimeMoved.diff(target).map((change) => guarded(target, runtimeMoved, change));
+  },
+};
+
+/**
+ * The kubelet's own settings for the runtime that now runs its pods. Before the pods have moved they are foreseen, where the two runtimes
+ * need different ones.
+ */
+const kubeletFollows = (step: Step): Step => ({
+  ...step,
+  diff: (target) => {
+    const move = pendingMove(target);
+    if (move === undefined) return isChanging(target) ? step.diff(target) : [];
+    const { minor } = target.inventory.kubernetes;
+    const [before, after] = [move.from, move.to].map(({ kubeletConfig }) => kubeletConfig?.(minor) ?? {});
+    if (isDeepStrictEqual(before, after)) return [];
+    return [
+      {
+        summary: `change the settings of the kubelet of ${target.host.name} that only ${move.from.title} or ${move.to.title} needs`,
+        foreseen: true,
+      },
+    ];
+  },
+});
+
+/** True while the node is drained because its runtime changes, or will be. */
+export const drainsForRuntime = (target: Target): boolean => isDrainedFor(target) || isChanging(target);
+
+/** A step that is made for each target, because what it expects of a run depends on it. */
+const forEach = (step: (willDrain: () => boolean) => Step): Step => ({
+  ...step(() => false),
+  diff: (target) => step(() => isDrainedFor(target)).diff(target),
+});
+
+/** Lets the node take pods again, waits until the workloads that left it are back, and removes the note. An operator's cordon stays. */
+const back: readonly Step[] = [
+  forEach(uncordonedWhenReady),
+  forEach(workloadsBack),
+  {
+    name: 'runtime-change-done',
+    diff: (target) =>
+      registeredNode(target) === undefined
+        ? []
+        : [{ summary: `remove the note ${CHANGING} of ${target.host.name}`, apply: noted(target, null) }],
+  },
+];
+
+/**
+ * Brings one joined host to the runtime's version that the inventory pins, and to its cgroup driver. For another minor or driver: drains
+ * its node, changes the runtime while no pod runs there, gives the kubelet what another runtime needs (`byRuntime`), starts the pods that stay
+ * anew for another driver (`byDriver`), waits for the gates, and lets the node take pods again. For a patch: in place. Changes no version where the inventory pins none, but goes on with a
+ * change that was cut off. Waits while a control plane is absent.
+ */
+export const rollingRuntimeSteps = (
+  inventory: Parameters<typeof runtimeSteps>[0],
+  drain: Drain,
+  {
+    byRuntime,
+    byDriver,
+    gates,
+  }: { readonly byRuntime: Step; readonly byDriver: readonly Step[]; readonly gates: readonly Step[] },
+): readonly Step[] => {
+  const whole = (step: Step): Step => ({ ...watchingRuntime(step), needs: 'whole-control-plane' });
+  return [
+    ...[
+      ...[othersAreBack, changeNoted, drained(drain), moved, kubeletFollows(byRuntime)],
+      ...[...runtimeSteps(inventory), ...byDriver].map(changed),
+    ].map(whole),
+    ...[...moveGates, ...gates].map((gate) => whileNoted<'linux'>(isChanging, gate)),
+    whole(runtimeRetired),
+    ...back.map((step) => whole(whileNoted<'linux'>(drainsForRuntime, step))),
+  ];
+};

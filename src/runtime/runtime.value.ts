@@ -1,0 +1,235 @@
+import type { DownloadName, Inventory, RegistrySettings, RuntimeName } from '../inventory/inventory.ts';
+import type { HandlerKind, RuntimeHandler } from '../inventory/runtime-handlers.ts';
+import type { Command } from '../shell/command.ts';
+import type { JsonObject } from '../shell/decode.ts';
+import { lines, probe, type Probe } from '../shell/probe.ts';
+import type { Secret } from '../shell/secret.ts';
+import { sh } from '../shell/sh.ts';
+
+/** Which cgroup driver is in use; `none` if no pod runs, `mixed` if runtime and kubelet disagree. */
+export type DriverInUse = 'systemd' | 'cgroupfs' | 'none' | 'mixed';
+
+/**
+ * The cgroup driver that kubelet and runtime really use, read from the cgroups of running containers: the systemd driver
+ * nests slices and scopes (`/kubepods.slice/…/SCOPE-ID.scope`), cgroupfs plain folders (`/kubepods/…/ID`).
+ * `scope` is what the names of the runtime's scopes begin with.
+ */
+export const cgroupDriverInUse = (scope: string): Probe<DriverInUse> =>
+  probe(
+    sh`cat /proc/[0-9]*/cgroup 2>/dev/null | grep -E ${`/kubepods|${scope}`} | cut -d: -f3- | sort -u || true`,
+    (out): DriverInUse => {
+      const drivers = new Set(
+        lines(out).flatMap((path) => [
+          path.includes('/kubepods.slice') ? 'systemd' : 'cgroupfs',
+          ...(/[0-9a-f]{64}/.test(path)
+            ? [path.endsWith('.scope') ? ('systemd' as const) : ('cgroupfs' as const)]
+            : []),
+        ]),
+      );
+      if (drivers.size === 0) return 'none';
+      return drivers.size === 1 ? ([...drivers][0] as DriverInUse) : 'mixed';
+    },
+  );
+
+/** What the runtime makes of the configuration on disk, defaults included. */
+export interface RuntimeConfig {
+  /** `unset` if the runtime's options do not name it. */
+  readonly cgroupDriver: 'systemd' | 'cgroupfs' | 'unset';
+  readonly sandboxImage: string;
+  readonly criDisabled: boolean;
+  /** Containers get labels of SELinux; missing if the runtime does not show it. */
+  readonly labels?: boolean;
+  /** Names of all handlers; missing if the runtime does not show them. */
+  readonly handlers?: readonly string[];
+}
+
+/** Where the runtime comes from unless the inventory names another source. */
+export interface RuntimeDefaults {
+  readonly package: string;
+  readonly repository: DefaultRepository & { readonly rpm: DefaultRepository };
+}
+
+interface DefaultRepository {
+  /** May hold `{distribution}`, `{codename}` and `{minor}` (of Kubernetes). */
+  readonly url: string;
+  /** `/`: a flat repository. */
+  readonly suite: string;
+  readonly component: string;
+  /** Path of the signing key below the url. */
+  readonly key: string;
+  /** 40 upper-case hexadecimal digits. */
+  readonly fingerprint: string;
+}
+
+/** A file by which the runtime reaches a registry as the inventory configures it. */
+export interface RegistryFile {
+  readonly path: string;
+  /** undefined: there must be no such file. */
+  readonly content: string | Secret | undefined;
+}
+
+/** How the inventory wants a registry to be reached, without secrets. */
+export type RegistryWay = Pick<RegistrySettings, 'host' | 'mirrors' | 'username'>;
+
+/** A failure of the runtime that its messages show, with the cause and the remedy. */
+interface RuntimeSignature {
+  readonly name: string;
+  readonly seen: RegExp;
+  readonly cause: string;
+  readonly remedy: string;
+}
+
+/** Files that kbuild writes for a runtime. */
+interface RuntimePaths {
+  readonly config: string;
+  /** Where the configuration that kbuild found is kept; missing if the file is kbuild's alone. */
+  readonly backup?: string;
+  /** Drop-in of the unit with the proxy. */
+  readonly proxy: string;
+  /** Units that kbuild writes on every system, because no package of the runtime's repository brings them. */
+  readonly units?: readonly { readonly template: string; readonly path: string }[];
+}
+
+/** A file of a project's release. */
+export interface PublishedFile {
+  readonly from: DownloadName;
+  /** undefined: that of the runtime. */
+  readonly version?: string;
+  readonly kind: 'program' | 'archive';
+  readonly name: string;
+}
+
+/** How the runtime is installed where it does not come as a package. */
+interface PublishedRuntime {
+  /** What a version of the runtime needs, besides the CNI plugins. */
+  readonly files: (version: string) => readonly PublishedFile[];
+  /** Its unit: a file of templates/, and the path on the host. */
+  readonly unit: { readonly template: string; readonly path: string };
+  /** What makes a runtime that the system brings read the configuration of `paths.config`: a drop-in of its unit. */
+  readonly builtIn: { readonly path: string; readonly content: string };
+}
+
+/** A program that the runtime needs beside its packages, on every system in the form in which its project publishes it. */
+export interface RuntimeProgram extends PublishedFile {
+  /** Unless the inventory names another. */
+  readonly version: string;
+  /** Units that run it, in the order in which they are stopped. The last one restarts with a new program. */
+  readonly units: readonly [string, ...string[]];
+  /** Folder of its records of pods. What of it is empty goes with the program. */
+  readonly stateFolder: string;
+  /** Why a version of it does not fit a Kubernetes minor; undefined if it fits. */
+  readonly misfit: (minor: string, version: string) => RuntimeMisfit | undefined;
+}
+
+/**
+ * A file of JSON settings that the runtime's administrator owns: kbuild puts its settings in, records what was there, and takes them
+ * out again at a reset.
+ */
+export interface SharedSettings {
+  readonly path: string;
+  /** kbuild's record of what it changed. */
+  readonly record: string;
+  /** The settings that kbuild needs, given those that are there without it. */
+  readonly settings: (inventory: Inventory, there: JsonObject) => JsonObject;
+  /** Fails if the runtime is installed and rejects the settings at a path. */
+  readonly validate: (path: string) => Command<'sh'>;
+}
+
+/** How the runtime is told of further handlers. */
+interface RuntimeHandlers {
+  /** The settings of one handler, by its kind; a kind that is missing does not go with this runtime. */
+  readonly tables: Readonly<
+    Partial<Record<HandlerKind, (handler: RuntimeHandler, inventory: Inventory) => JsonObject>>
+  >;
+  /** Names that the runtime gives to handlers itself: its default handler is one of them. */
+  readonly reserved: readonly string[];
+  /** The names of all handlers in the configuration that kbuild writes; missing where `RuntimeConfig.handlers` is. */
+  readonly names?: (inventory: Inventory) => readonly string[];
+  /** A file that handlers of one kind read when a pod starts. */
+  readonly file?: {
+    readonly path: string;
+    readonly kind: HandlerKind;
+    readonly content: (handler: RuntimeHandler, inventory: Inventory) => string;
+  };
+}
+
+/** Why a version of the runtime does not fit Kubernetes. */
+export interface RuntimeMisfit {
+  readonly severity: 'error' | 'warning';
+  readonly message: string;
+}
+
+/**
+ * Everything that other parts of kbuild know about a container runtime of Linux hosts. Its steps are in src/runtime/, the
+ * functions for scripts in templates/runtime/.
+ */
+export interface ContainerRuntime {
+  readonly name: RuntimeName;
+  /** What messages call it. */
+  readonly title: string;
+  /** Path of the CRI socket. */
+  readonly socket: string;
+  /** What nodes call it: they report `NAME://VERSION`. */
+  readonly reportedAs: string;
+  /** systemd unit, without `.service`. */
+  readonly unit: string;
+  /** Units that would start it again when it is stopped without them. */
+  readonly startedBy?: readonly string[];
+  /** The unit of another runtime that it starts containers by. No joined host changes directly between the two. */
+  readonly needs?: string;
+  /** It goes on where others have something on it when Kubernetes leaves it. Missing: their containers keep a host from leaving it. */
+  readonly servesOthers?: true;
+  /** Folder of images and containers, unless `runtime.config` names another one. */
+  readonly dataFolder: string;
+  /** The keys that lead to that setting. */
+  readonly dataFolderSetting: readonly string[];
+  readonly paths: RuntimePaths;
+  readonly defaults: RuntimeDefaults;
+  /** undefined: it comes as packages only. */
+  readonly published?: PublishedRuntime;
+  /** Packages that are installed with the package of this name: name → version, or `any`. */
+  readonly companions?: (name: string, version: string) => Readonly<Record<string, string>>;
+  readonly programs?: readonly RuntimeProgram[];
+  /** Missing where every file that kbuild writes is its own. */
+  readonly shared?: SharedSettings;
+  /** CRI sockets that its packages bring besides, and that Kubernetes does not use. */
+  readonly otherSockets?: readonly string[];
+  /** The version that kbuild installs for a Kubernetes minor unless the inventory names one; undefined if it does not know the minor. */
+  readonly version: (minor: string) => string | undefined;
+  /** Why a version does not fit a Kubernetes minor that kbuild knows; undefined if it fits. */
+  readonly misfit: (minor: string, version: string) => RuntimeMisfit | undefined;
+  /** The last day with security fixes, by the line `MAJOR.MINOR` of the runtime: `YYYY-MM-DD`. Lines without a published day are missing. */
+  readonly ends: Readonly<Record<string, string>>;
+  /** Other packages that bring the runtime, besides the one that the inventory names. */
+  readonly otherPackages: readonly string[];
+  /** Missing: kbuild sets up no further handlers with it. */
+  readonly handlers?: RuntimeHandlers;
+  /** Settings that kubelets of a Kubernetes minor need with this runtime, under those of the inventory. Missing: none. */
+  readonly kubeletConfig?: (minor: string) => JsonObject;
+  /** Content of `paths.config`. */
+  readonly configuration: (inventory: Inventory) => string;
+  /** Fails if the runtime is installed and rejects the configuration at a path. */
+  readonly validate: (path: string) => Command<'sh'>;
+  /** The sandbox image that the configuration names: the pause image, or the one in the user's own settings. */
+  readonly sandboxImage: (inventory: Inventory) => string;
+  /** Why it cannot reach a registry in the way that the inventory asks for; undefined if it can. Missing: it can reach all. */
+  readonly cannotReach?: (registry: RegistryWay) => string | undefined;
+  /** Files for the inventory's registries. */
+  readonly registryFiles: (registries: readonly RegistrySettings[]) => readonly RegistryFile[];
+  /** Folder with a folder for each registry. `whole`: every file there is kbuild's; `shared`: other programs have files there too. */
+  readonly registriesFolder: { readonly path: string; readonly use: 'whole' | 'shared' };
+  /** Prints the registry files that kbuild wrote, one a line. */
+  readonly ownRegistryFiles: Command<'sh'>;
+  readonly probes: {
+    /** `absent` if the runtime is not installed, `invalid` if it rejects the configuration on disk. */
+    readonly config: Probe<RuntimeConfig | 'absent' | 'invalid'>;
+    /** Full names of the images that Kubernetes can use; none if the runtime does not run. */
+    readonly images: Probe<ReadonlySet<string>>;
+    /** Running containers, counted by namespace. */
+    readonly containers: Probe<ReadonlyMap<string, number>>;
+    readonly cgroupDriverInUse: Probe<DriverInUse>;
+  };
+  /** Who runs the containers of a namespace; undefined for Kubernetes' own. */
+  readonly ownerOf: (namespace: string) => string | undefined;
+  readonly signatures: readonly RuntimeSignature[];
+}

@@ -1,0 +1,133 @@
+import { closeSync, openSync, readSync } from 'node:fs';
+import { readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { encryptionKeys } from '../backup/encryption-keys.ts';
+import { AGE_HEADER } from '../backup/encryption.ts';
+import type { Manifest } from '../backup/manifest.ts';
+import { type Backup, readBackup } from '../backup/read.ts';
+import { Refused, UsageError } from '../errors.ts';
+import { authoritiesIn } from '../etcd/snapshot.ts';
+import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
+import { makeFolder } from '../report/files.ts';
+import type { DocumentOf } from '../report/json.ts';
+import type { JsonObject } from '../shell/decode.ts';
+import { madeOf, type Secret } from '../shell/secret.ts';
+import { sh } from '../shell/sh.ts';
+import type { Remote } from '../ssh/remote.ts';
+import { script } from '../templates.ts';
+import { type KeyFlags, keyringOf } from './backup-lock.ts';
+import type { Context } from './context.ts';
+import { inventoryFile, readInventory } from './inventory.ts';
+import type { Flags } from './options.ts';
+import { stateFolder } from './state-folder.ts';
+
+interface Volume {
+  readonly hostPath?: string;
+  readonly mountPath?: string;
+}
+
+/** Where a file of the API server's pod lies on the host. */
+function onHost(path: string, configuration: JsonObject): string {
+  const { extraVolumes = [] } = (configuration['apiServer'] ?? {}) as { readonly extraVolumes?: readonly Volume[] };
+  const volume = extraVolumes
+    .filter(
+      ({ mountPath = '' }) =>
+        mountPath !== '' && (path === mountPath || path.startsWith(`${mountPath.replace(/\/$/, '')}/`)),
+    )
+    .toSorted((one, other) => (other.mountPath?.length ?? 0) - (one.mountPath?.length ?? 0))[0];
+  if (volume?.mountPath === undefined || volume.hostPath === undefined) return path;
+  return `${volume.hostPath.replace(/\/$/, '')}${path.slice(volume.mountPath.replace(/\/$/, '').length)}`;
+}
+
+/**
+ * What encrypts Secrets in etcd: the file that the API server of a control plane reads, and hashes of its keys. undefined if
+ * nothing encrypts them. @throws CommandError when the file cannot be read, Error when it is not understood
+ */
+export async function encryptionAtRest(
+  remote: Remote<'sh'>,
+  host: LinuxHost,
+  configuration: JsonObject,
+): Promise<Manifest['encryption']> {
+  const manifest = '/etc/kubernetes/manifests/kube-apiserver.yaml';
+  const named = (await remote.run(script('session/encryption-file.sh', { MANIFEST: manifest }))).trim();
+  if (named === '') return undefined;
+  const path = onHost(named, configuration);
+  const encoded: Secret = await remote.reveal(sh`base64 -w 0 -- ${path}`);
+  try {
+    return { path, keys: [...encryptionKeys(madeOf(encoded, (text) => Buffer.from(text, 'base64').toString('utf8')))] };
+  } catch {
+    throw new Error(
+      `${host.name}: ${path} is not understood as an EncryptionConfiguration, and a backup must name its keys`,
+    );
+  }
+}
+
+/** What encrypts Secrets, as JSON documents have it. */
+export const shownEncryption = ({
+  path,
+  keys,
+}: NonNullable<Manifest['encryption']>): NonNullable<DocumentOf<'backup'>['encryption']> => ({
+  path,
+  keys: keys.map(({ provider, name, sha256 }) => ({ provider, name, ...(sha256 === undefined ? {} : { sha256 }) })),
+});
+
+/** Prefix of the snapshot that lies unencrypted in the state folder during a restore. */
+const UNENCRYPTED = 'unencrypted-restore-';
+
+/** A backup that was read, with its snapshot in a local file. */
+export interface OpenedBackup extends Backup {
+  readonly snapshot: string;
+  readonly inventory: Inventory;
+}
+
+/** True for a file that age encrypted. @throws the system's error when it cannot be read */
+export function isBackup(path: string): boolean {
+  const file = openSync(path, 'r');
+  try {
+    const head = Buffer.alloc(AGE_HEADER.length);
+    readSync(file, head, 0, head.length, 0);
+    return head.toString('latin1') === AGE_HEADER;
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** @throws Refused unless the snapshot holds the authority that the manifest names */
+async function refuseSwapped({ manifest, snapshot }: OpenedBackup): Promise<void> {
+  if ((await authoritiesIn(snapshot)).has(manifest.ca)) return;
+  throw new Refused(
+    manifest.cluster,
+    `the snapshot of the backup is not of the cluster whose keys it has (${manifest.ca})`,
+    'take another backup; nothing was changed',
+  );
+}
+
+/**
+ * Calls `use` with a backup that was decrypted and verified. Its snapshot lies on this machine, 0600, until `use` has ended; what
+ * a killed run left is deleted first. @throws UsageError and Refused like `readBackup`
+ */
+export async function withOpenedBackup<T>(
+  context: Context,
+  flags: Flags & KeyFlags,
+  path: string,
+  use: (opened: OpenedBackup) => Promise<T>,
+): Promise<T> {
+  // It is read again later.
+  if (inventoryFile(context, flags) === '-')
+    throw new UsageError('a restore from a backup needs the inventory as a file: -i FILE');
+  const { inventory } = await readInventory(context, { ...flags, quiet: true });
+  const folder = stateFolder(context, inventory.name);
+  makeFolder(folder);
+  for (const name of await readdir(folder)) {
+    if (name.startsWith(UNENCRYPTED)) await rm(join(folder, name), { force: true });
+  }
+  const snapshot = join(folder, `${UNENCRYPTED}${String(context.nowMs()).replace('.', '-')}.db`);
+  try {
+    const backup = await readBackup(path, await keyringOf(context, flags), snapshot);
+    const opened = { ...backup, snapshot, inventory };
+    await refuseSwapped(opened);
+    return await use(opened);
+  } finally {
+    await rm(snapshot, { force: true });
+  }
+}

@@ -1,0 +1,189 @@
+import type { Fleet } from '../cluster/fleet/fleet.ts';
+import { clusterFacts } from '../cluster/fleet/observe-cluster.ts';
+import type { LeftOut } from '../cluster/host.refusal.ts';
+import { observations, type Observations } from '../engine/observations.ts';
+import { ConnectError } from '../errors.ts';
+import type { Host, Inventory } from '../inventory/inventory.ts';
+import type { On } from '../ssh/remote.ts';
+import type { HostRemote } from '../ssh/windows.ts';
+import type { Context } from './context.ts';
+import { hostDialler } from './dialler.ts';
+import { observeFleet, observerOf, type Round } from './observe.ts';
+import { DEFAULT_CONCURRENCY, type Flags } from './options.ts';
+import type { RunLog } from './run-log.ts';
+
+/** All hosts of an inventory that answered, observed once. */
+export interface Connected {
+  readonly inventory: Inventory;
+  /** The fleet as it is known now. */
+  readonly observations: Observations;
+  readonly on: On;
+  /** Remotes of the hosts that were observed, sorted by name. */
+  readonly remotes: readonly HostRemote[];
+  /** When the last observation of all hosts began, in ms as `Context.nowMs` returns them. */
+  readonly observedAtMs: number;
+  /** Observes again the hosts that were observed before, no other host. Replaces `observations`. */
+  readonly observeAgain: () => Promise<void>;
+  /**
+   * Observes all hosts of the inventory again. One that did not answer is dialled again meanwhile, and takes part as soon as
+   * it answers. For commands that change nothing: there is no lock of it. Replaces `observations`.
+   */
+  readonly observeAll: () => Promise<void>;
+  /** From now on these hosts count as not reached: they are not observed, locked or changed. Replaces `observations`. */
+  readonly leaveOut: (hosts: readonly LeftOut[]) => void;
+  readonly close: () => Promise<void>;
+}
+
+/** What one observation of all hosts has in common with the next one. */
+type Rounds = Omit<Round, 'reach' | 'known'>;
+
+/** The connections of a run. */
+interface Connections {
+  readonly inventory: Inventory;
+  readonly remotes: ReadonlyMap<string, HostRemote>;
+  readonly rounds: Rounds;
+  /** Dials a host. */
+  readonly dial: (host: Host) => Promise<void>;
+  /** Ends the connection of a host, if there is one. */
+  readonly drop: (host: Host) => void;
+  /** Names of hosts that the run leaves out. */
+  readonly leftOut: Set<string>;
+  readonly close: () => Promise<void>;
+}
+
+/** Dials and observes every host, many at once. A host that does not answer is in `fleet.unreachable`. @throws the signal's reason */
+export async function connect(context: Context, inventory: Inventory, flags: Flags, run: RunLog): Promise<Connected> {
+  const remotes = new Map<string, HostRemote>();
+  const dialler = hostDialler(context, flags, run);
+  const leftOut = new Set<string>();
+  const rounds: Rounds = {
+    hosts: inventory.hosts,
+    observer: observerOf(inventory, remotes, context.nowMs),
+    concurrency: flags.concurrency ?? DEFAULT_CONCURRENCY,
+    isDead: ({ name }) => flags.dead?.includes(name) === true,
+    isNews: ({ name }) => !run.signal.aborted && !leftOut.has(name),
+    emit: run.emit,
+    nowMs: context.nowMs,
+  };
+  const dial = async (host: Host): Promise<void> => {
+    remotes.set(host.name, await dialler.dial(host));
+  };
+  const drop = ({ name }: Host): void => {
+    void remotes
+      .get(name)
+      ?.close()
+      .catch(() => undefined);
+    remotes.delete(name);
+  };
+  const close = async (): Promise<void> => {
+    dialler.abort();
+    await Promise.all([...remotes.values()].map((remote) => remote.close()));
+    dialler.close();
+  };
+  const stop = (): void => {
+    dialler.abort();
+    void close();
+  };
+  run.emit({ kind: 'connecting', hosts: inventory.hosts.map(({ name }) => name) });
+  run.signal.addEventListener('abort', stop);
+  try {
+    const observedAtMs = context.nowMs();
+    const fleet = await observeFleet({ ...rounds, reach: dial, known: [] });
+    run.signal.throwIfAborted();
+    return connectedTo({ inventory, remotes, rounds, dial, drop, leftOut, close }, fleet, observedAtMs);
+  } catch (error) {
+    // Open connections would keep the process alive after its error.
+    await close();
+    throw run.signal.aborted ? run.signal.reason : error;
+  } finally {
+    run.signal.removeEventListener('abort', stop);
+  }
+}
+
+/** Dials a host that did not answer, without waiting: until it answers, its last error counts. */
+function redialling({ dial }: Pick<Connections, 'dial'>): (host: Host, error: Error | undefined) => Promise<void> {
+  const running = new Set<string>();
+  const errors = new Map<string, Error>();
+  return (host, error) => {
+    const { name } = host;
+    if (!running.has(name)) {
+      running.add(name);
+      dial(host)
+        .catch((reason: unknown) => errors.set(name, reason as Error))
+        .finally(() => running.delete(name));
+    }
+    return Promise.reject(errors.get(name) ?? error ?? new ConnectError(name, 'is dialled', { retryable: true }));
+  };
+}
+
+/** All hosts, observed anew where they are connected. A connection over which a host could not be observed is ended. */
+async function allObserved(
+  { rounds, remotes, drop }: Connections,
+  dialledAgain: ReturnType<typeof redialling>,
+  before: Fleet,
+): Promise<Fleet> {
+  const connected = new Set(remotes.keys());
+  const missing = new Map(before.unreachable.map(({ host, error }) => [host.name, error]));
+  const reach = (host: Host): Promise<void> =>
+    connected.has(host.name) ? Promise.resolve() : dialledAgain(host, missing.get(host.name));
+  const fleet = await observeFleet({ ...rounds, emit: () => undefined, reach, known: before.hosts });
+  for (const { host } of fleet.unreachable) if (connected.has(host.name)) drop(host);
+  return fleet;
+}
+
+function connectedTo({ rounds, leftOut, ...connections }: Connections, first: Fleet, firstAtMs: number): Connected {
+  const { inventory, remotes, close } = connections;
+  const { observer, nowMs } = rounds;
+  const watching = (fleet: Fleet): Observations =>
+    observations(fleet, {
+      facts: async (host, names) => (await observer.host(host, names)).facts,
+      cluster: observer.cluster,
+      clusterFacts,
+      nowMs,
+    });
+  const dialledAgain = redialling(connections);
+  let current = watching(first);
+  let observedAtMs = firstAtMs;
+  return {
+    inventory,
+    close,
+    get observations() {
+      return current;
+    },
+    get observedAtMs() {
+      return observedAtMs;
+    },
+    on: (host) => {
+      const remote = remotes.get(host.name);
+      if (remote === undefined) throw new ConnectError(host.name, 'not connected', { retryable: false });
+      return remote as never;
+    },
+    get remotes() {
+      const observed = new Set(current.fleet().hosts.map(({ host }) => host.name));
+      return [...remotes.values()]
+        .filter(({ host }) => observed.has(host.name))
+        .sort((a, b) => (a.host.name < b.host.name ? -1 : 1));
+    },
+    async observeAgain() {
+      const { hosts: known, unreachable } = current.fleet();
+      const missing = new Map(unreachable.map(({ host, error }) => [host.name, error]));
+      // This run has no lock of a host that was missing before. The next run takes it.
+      const reach = ({ name }: Host): Promise<void> => {
+        const error = missing.get(name);
+        return error === undefined ? Promise.resolve() : Promise.reject(error);
+      };
+      observedAtMs = nowMs();
+      current = watching(await observeFleet({ ...rounds, reach, known }));
+    },
+    async observeAll() {
+      observedAtMs = nowMs();
+      current = watching(await allObserved({ rounds, leftOut, ...connections }, dialledAgain, current.fleet()));
+    },
+    leaveOut(refused) {
+      for (const { host } of refused) leftOut.add(host.name);
+      const { hosts, unreachable, cluster } = current.fleet();
+      const kept = hosts.filter(({ host }) => !leftOut.has(host.name));
+      current = watching({ hosts: kept, unreachable: [...unreachable, ...refused], cluster });
+    },
+  };
+}

@@ -1,0 +1,134 @@
+import { createReadStream, createWriteStream } from 'node:fs';
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { Interrupted, UsageError } from '../errors.ts';
+import { withoutCommands } from '../report/pipelines.ts';
+import { visible } from '../report/text.ts';
+
+/** The terminal of a question. */
+interface AskedOn {
+  readonly input: NodeJS.ReadableStream;
+  readonly output: NodeJS.WritableStream;
+}
+
+/**
+ * Asks one question; `hidden` shows nothing of what is typed. @throws Interrupted on Ctrl-C, on Ctrl-D and when the input
+ * ends; the reason of `signal` when it is aborted meanwhile
+ */
+export async function askQuestion(
+  { input, output }: AskedOn,
+  question: string,
+  answer: 'shown' | 'hidden',
+  signal?: AbortSignal,
+): Promise<string> {
+  signal?.throwIfAborted();
+  if (answer === 'hidden') output.write(question);
+  // readline echoes to its output: what is typed goes nowhere then.
+  const echo = answer === 'shown' ? output : new Writable({ write: (_chunk, _encoding, done) => done() });
+  const reader = createInterface({ input, output: echo, terminal: true });
+  try {
+    return await new Promise<string>((resolve, reject) => {
+      let isOver = false;
+      const once = (end: () => void): void => {
+        if (isOver) return;
+        isOver = true;
+        end();
+      };
+      const stop = (error: Error): void =>
+        once(() => {
+          // The next output begins on a new line.
+          if (answer === 'shown') output.write('\n');
+          reject(error);
+        });
+      // readline takes Ctrl-C for itself: no signal reaches the process while it asks.
+      reader.on('SIGINT', () => stop(new Interrupted('interrupted at a question')));
+      reader.on('close', () => stop(new Interrupted('interrupted: the input ended at a question')));
+      signal?.addEventListener('abort', () => stop(signal.reason as Error), { once: true });
+      reader.question(answer === 'shown' ? question : '').then((text) => once(() => resolve(text)), reject);
+    });
+  } finally {
+    reader.close();
+    if (answer === 'hidden') output.write('\n');
+  }
+}
+
+/** The process as commands see it; tests pass their own. */
+export interface Context {
+  /** kbuild's version. */
+  readonly version: string;
+  /** Results. What steers a terminal is shown as `\x1b`, here and in `err`. */
+  readonly out: (text: string) => void;
+  /** Progress, questions and errors. */
+  readonly err: (text: string) => void;
+  /** Writes workflow commands of GitHub Actions, whose texts are escaped already; undefined elsewhere. */
+  readonly workflow?: ((text: string) => void) | undefined;
+  /** stderr when it is a terminal that can redraw. */
+  readonly terminal: NodeJS.WriteStream | undefined;
+  /** stdout when it is a terminal that can redraw. */
+  readonly display?: NodeJS.WriteStream | undefined;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly cwd: string;
+  /** Asks one question. @throws UsageError when there is no terminal to ask on; like `askQuestion`. */
+  readonly ask: (question: string, signal?: AbortSignal) => Promise<string>;
+  /** The same, without showing what is typed. */
+  readonly askHidden: (question: string, signal?: AbortSignal) => Promise<string>;
+  readonly canAsk: boolean;
+  /** Calls `first` at the first Ctrl-C, and `second` at the second one, which ends the process. Returns a function that stops listening. */
+  readonly onInterrupt: (first: () => void, second: () => void) => () => void;
+  /** Ends the process at once. */
+  readonly exit: (code: number) => void;
+  readonly nowMs: () => number;
+  readonly sleep: (ms: number) => Promise<void>;
+}
+
+/** Text of hosts as a terminal may show it. In the log of GitHub Actions, no line of it is a workflow command. */
+export const shownText = (text: string, { env }: Pick<Context, 'env'>): string =>
+  env['GITHUB_ACTIONS'] === 'true' ? withoutCommands(visible(text)) : visible(text);
+
+/** The real process. `inventoryOnStdin`: questions go to the terminal itself. */
+export function processContext(options: { readonly inventoryOnStdin: boolean; readonly version: string }): Context {
+  const { env, stdin, stdout, stderr } = process;
+  const dumb = env['TERM'] === 'dumb' || (env['CI'] ?? '') !== '';
+  const canAsk = options.inventoryOnStdin ? stderr.isTTY : stdin.isTTY;
+  const asked = async (question: string, answer: 'shown' | 'hidden', signal?: AbortSignal): Promise<string> => {
+    if (!canAsk)
+      throw new UsageError('there is no terminal to ask on', { remedy: 'pass --yes to go ahead without a question' });
+    const input = options.inventoryOnStdin ? createReadStream('/dev/tty') : stdin;
+    const output = options.inventoryOnStdin ? createWriteStream('/dev/tty') : stderr;
+    return askQuestion({ input, output }, question, answer, signal);
+  };
+  return {
+    version: options.version,
+    out: (text) => void stdout.write(shownText(text, { env })),
+    err: (text) => void stderr.write(shownText(text, { env })),
+    workflow: env['GITHUB_ACTIONS'] === 'true' ? (text) => void stderr.write(text) : undefined,
+    terminal: stderr.isTTY && !dumb ? stderr : undefined,
+    display: stdout.isTTY && !dumb ? stdout : undefined,
+    env,
+    cwd: process.cwd(),
+    canAsk,
+    ask: (question, signal) => asked(visible(question), 'shown', signal),
+    askHidden: (question, signal) => asked(visible(question), 'hidden', signal),
+    exit: (code) => process.exit(code),
+    onInterrupt: (first, second) => {
+      let count = 0;
+      const listener = (): void => {
+        count += 1;
+        if (count === 1) {
+          first();
+          return;
+        }
+        second();
+        process.exit(130);
+      };
+      process.on('SIGINT', listener);
+      process.on('SIGTERM', listener);
+      return () => {
+        process.off('SIGINT', listener);
+        process.off('SIGTERM', listener);
+      };
+    },
+    nowMs: () => performance.timeOrigin + performance.now(),
+    sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
+  };
+}

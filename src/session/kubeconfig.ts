@@ -1,0 +1,147 @@
+import { X509Certificate } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { access, constants, open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { parse } from 'yaml';
+import { isDue, type Validity } from '../certificates/expiry.value.ts';
+import { spkiFingerprint } from '../certificates/fingerprint.value.ts';
+import type { ClusterUp, ClusterView } from '../cluster/fleet/view.ts';
+import { casOf } from '../cluster/standings.ts';
+import { UsageError } from '../errors.ts';
+import { linuxHosts } from '../inventory/hosts.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import { adminKubeconfig, withoutCluster } from '../kubeadm/kubeconfig.ts';
+import { paths } from '../paths.ts';
+import { revealed, type Secret } from '../shell/secret.ts';
+import { sh } from '../shell/sh.ts';
+import type { On } from '../ssh/remote.ts';
+import type { Run } from './run.ts';
+
+interface Kubeconfig {
+  readonly clusters?: readonly { readonly cluster?: { readonly 'certificate-authority-data'?: string } }[];
+  readonly users?: readonly { readonly user?: { readonly 'client-certificate-data'?: string } }[];
+}
+
+/** What a copy of admin.conf shows: whose CA it trusts first (fingerprint), and when its certificate is valid. */
+export interface AdministratorCopy extends Validity {
+  readonly ca: string;
+}
+
+/** kubeadm's name for the user of admin.conf (cmd/kubeadm/app/phases/kubeconfig/kubeconfig.go). */
+const ADMINISTRATOR = /^CN=kubernetes-admin$/m;
+
+const decoded = (data: string): string => Buffer.from(data, 'base64').toString();
+
+function copyIn(text: string): AdministratorCopy | undefined {
+  const { clusters = [], users = [] } = parse(text) as Kubeconfig;
+  const ca = clusters[0]?.cluster?.['certificate-authority-data'];
+  const data = users[0]?.user?.['client-certificate-data'];
+  // What holds more than one of them is a file that the operator has put together.
+  if (clusters.length !== 1 || users.length !== 1 || ca === undefined || data === undefined) return undefined;
+  const { subject, validFrom, validTo } = new X509Certificate(decoded(data));
+  if (!ADMINISTRATOR.test(subject)) return undefined;
+  return { ca: spkiFingerprint(decoded(ca)), beginsMs: Date.parse(validFrom), endsMs: Date.parse(validTo) };
+}
+
+/** Undefined for what is no copy of admin.conf: another user's kubeconfig, one of several clusters, or no kubeconfig at all. */
+export function administratorCopy(text: string): AdministratorCopy | undefined {
+  try {
+    return copyIn(text);
+  } catch {
+    // No YAML, or no certificate: kbuild did not write it.
+    return undefined;
+  }
+}
+
+/** Writes text into a file that no other user can ever read: mode 0600 before the first byte, then renamed. */
+export async function writePrivate(path: string, content: Secret): Promise<void> {
+  const temporary = `${path}.${String(process.pid)}.tmp`;
+  const file = await open(temporary, 'wx', 0o600);
+  try {
+    await file.writeFile(revealed(content));
+    await file.sync();
+    await rename(temporary, path);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Where `up` writes the admin kubeconfig; `--kubeconfig` names another file. */
+export const kubeconfigPath = ({ context, inventory }: Pick<Run, 'context' | 'inventory'>, named?: string): string =>
+  resolve(context.cwd, named ?? `${inventory.name}.kubeconfig`);
+
+/** Checks, before a cluster is built, that the kubeconfig can be written. @throws UsageError */
+export async function checkKubeconfigPath(path: string): Promise<void> {
+  try {
+    await access(dirname(path), constants.W_OK);
+  } catch (error) {
+    throw new UsageError(`the kubeconfig cannot be written: ${(error as Error).message}`, {
+      remedy: 'name another file with --kubeconfig PATH',
+      cause: error,
+    });
+  }
+}
+
+/** The admin kubeconfig of a cluster that answers, with the endpoint as its server. */
+export async function fetchKubeconfig(inventory: Inventory, cluster: ClusterUp, on: On): Promise<Secret> {
+  const via = linuxHosts(inventory).find(({ name }) => name === cluster.via)!;
+  return adminKubeconfig(await on(via).reveal(sh`cat ${paths.adminConf}`), inventory.endpoint);
+}
+
+const read = (path: string): Promise<string | undefined> => readFile(path, 'utf8').catch(() => undefined);
+
+/**
+ * Fetches the admin kubeconfig into a file. Writes nothing where no cluster answers. `if-due`: where the file is missing, and where
+ * it is a copy of this cluster's admin.conf that ends soon, and the host's ends later: a run that was cut off at its very end has
+ * renewed admin.conf without writing the file. @throws UsageError for a folder that cannot be written; `always`: the caller has checked it
+ */
+export async function writeKubeconfig(run: Run, path: string, when: 'always' | 'if-due'): Promise<void> {
+  const { context, flags, inventory, connected } = run;
+  const isKept = when === 'if-due' && existsSync(path);
+  const copy = isKept ? administratorCopy((await read(path)) ?? '') : undefined;
+  // Most runs end here: they ask no host.
+  if (isKept && (copy === undefined || !isDue(copy, context.nowMs(), inventory.certificates.renewBeforeMs))) return;
+  const { value: cluster } = await connected.observations.evaluate((fleet) => fleet.cluster);
+  if (cluster.state !== 'up') return;
+  if (copy !== undefined && !casOf(cluster).includes(copy.ca)) return;
+  const fetched = await fetchKubeconfig(inventory, cluster, connected.on);
+  if (copy !== undefined && (administratorCopy(revealed(fetched))?.endsMs ?? 0) <= copy.endsMs) return;
+  if (when === 'if-due') await checkKubeconfigPath(path);
+  await writePrivate(path, fetched);
+  if (flags.quiet !== true) context.err(`kubeconfig: ${path}\n`);
+}
+
+interface KubeconfigFileKubeconfig {
+  readonly clusters?: readonly {
+    readonly name: string;
+    readonly cluster: { readonly 'certificate-authority-data'?: string };
+  }[];
+}
+
+/**
+ * Removes the destroyed cluster from the operator's machine: the kubeconfig that `up` wrote, and the cluster's entries in the
+ * first file of $KUBECONFIG or in ~/.kube/config. Removes only entries with the CA of the destroyed cluster.
+ */
+export async function forgetCluster(run: Run, destroyed: ClusterView): Promise<void> {
+  const { context, inventory } = run;
+  const own = kubeconfigPath(run);
+  const text = await read(own);
+  if (text === undefined || destroyed.state === 'absent') return;
+  const mine = (parse(text) as KubeconfigFileKubeconfig | null)?.clusters?.find(({ name }) => name === inventory.name);
+  const ca = mine?.cluster['certificate-authority-data'];
+  if (ca === undefined) return;
+  const isOther =
+    destroyed.state === 'up' && !casOf(destroyed).includes(spkiFingerprint(Buffer.from(ca, 'base64').toString()));
+  if (isOther) return;
+  await rm(own);
+  context.err(`removed ${own}\n`);
+  const merged = context.env['KUBECONFIG']?.split(':')[0] ?? join(context.env['HOME'] ?? context.cwd, '.kube/config');
+  const before = await read(merged);
+  const after = before === undefined ? undefined : withoutCluster(before, inventory.name, ca);
+  if (after === undefined) return;
+  await writePrivate(merged, after);
+  context.err(`took ${inventory.name} out of ${merged}\n`);
+}

@@ -1,0 +1,148 @@
+import { randomBytes } from 'node:crypto';
+import type { Fleet, Observed } from '../cluster/fleet/fleet.ts';
+import { observeCluster } from '../cluster/fleet/observe-cluster.ts';
+import { type Ask, observeLinux } from '../cluster/fleet/observe-linux.ts';
+import type { ClusterPart, ClusterView } from '../cluster/fleet/view.ts';
+import { watchedOn } from '../commands/every.phases.ts';
+import { observedObjects } from '../commands/objects.phases.ts';
+import type { Emit } from '../engine/event.ts';
+import { exitCodeOf } from '../errors.ts';
+import { inventoryOn } from '../inventory/hosts.ts';
+import type { Host, Inventory, LinuxHost, WindowsHost } from '../inventory/inventory.ts';
+import { eachLimit } from '../limit.ts';
+import type { LinuxRemote } from '../ssh/linux.ts';
+import { type HostRemote, isWindowsRemote } from '../ssh/windows.ts';
+
+/** The facts that decide where the cluster is observed, as text to compare; undefined if those of a host are unknown. */
+function ways(hosts: readonly Observed[]): string | undefined {
+  try {
+    return hosts
+      .flatMap((one) =>
+        one.os === 'linux' && (one.host.role === 'control-plane' || one.host.role === 'etcd')
+          ? [`${one.host.name}: ${[...one.facts.kubernetesTraces].sort().join(' ')}`]
+          : [],
+      )
+      .join('\n');
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Observes the cluster at the same time as its hosts, through the control planes that were known before; again if the hosts'
+ * new facts lead to others. Rejects as `hosts` does.
+ */
+export async function clusterBeside(
+  cluster: (hosts: readonly Observed[]) => Promise<ClusterView>,
+  known: readonly Observed[],
+  hosts: Promise<readonly Observed[]>,
+): Promise<ClusterView> {
+  const before = ways(known);
+  const early = before === undefined ? undefined : cluster(known);
+  const seen = await hosts;
+  return early !== undefined && before === ways(seen) ? early : cluster(seen);
+}
+
+/** Observes hosts over their connections, and the cluster through its control planes. */
+export interface Observer {
+  /** All facts of a host, or only those of these names. */
+  readonly host: (host: Host, names?: readonly string[]) => Promise<Observed>;
+  /** The cluster, through the first of these hosts that answers, with these of its parts; default: all. */
+  readonly cluster: (hosts: readonly Observed[], parts?: readonly ClusterPart[]) => Promise<ClusterView>;
+}
+
+/** `remotes`: the connections so far, by host. */
+export function observerOf(
+  inventory: Inventory,
+  remotes: ReadonlyMap<string, HostRemote>,
+  nowMs: () => number,
+): Observer {
+  const tools = { nowMs, nonce: () => randomBytes(12).toString('hex') };
+  const linuxRemote = ({ name }: LinuxHost): LinuxRemote => {
+    const remote = remotes.get(name)!;
+    if (isWindowsRemote(remote)) throw new TypeError(`${name} is a Windows host`);
+    return remote;
+  };
+  const ask =
+    (host: LinuxHost): Ask =>
+    (command) =>
+      linuxRemote(host).ask(command);
+  const objects = observedObjects(inventory);
+  // This reads the steps of all phases, so it is done while the hosts answer, and not before the first is dialled.
+  let declared: ReturnType<typeof watchedOn> | undefined;
+  const watched = (host: Host) => (declared ??= watchedOn(inventory))(host);
+
+  const windows = async (host: WindowsHost, names?: readonly string[]): Promise<Observed> => {
+    const remote = remotes.get(host.name)!;
+    if (!isWindowsRemote(remote)) throw new TypeError(`${host.name} is a Linux host`);
+    const subject = { inventory, host, watched: watched(host) };
+    // Most clusters have no Windows host: its probes are not loaded for them.
+    const { observeWindows } = await import('./windows-hosts.ts');
+    const facts = await observeWindows((...asked) => remote.ask(...asked), subject, tools, names);
+    return { os: 'windows', host, facts };
+  };
+  const linux = async (host: LinuxHost, names?: readonly string[]): Promise<Observed> => {
+    const { loginMs } = linuxRemote(host).transport;
+    const subject = { inventory: inventoryOn(inventory, host), host, watched: watched(host) };
+    return { os: 'linux', host, facts: await observeLinux(ask(host), subject, { ...tools, loginMs }, names) };
+  };
+  return {
+    host: (host, names) => (host.os === 'windows' ? windows(host, names) : linux(host, names)),
+    cluster: (hosts, parts) => observeCluster(inventory, hosts, ask, objects, tools, parts),
+  };
+}
+
+/** How all hosts are observed once. */
+export interface Round {
+  readonly hosts: readonly Host[];
+  /** Connects to a host, or rejects with the reason why it cannot be reached. */
+  readonly reach: (host: Host) => Promise<unknown>;
+  readonly observer: Observer;
+  /** What was known of the hosts before. */
+  readonly known: readonly Observed[];
+  /** Hosts at once. */
+  readonly concurrency: number;
+  readonly isDead: (host: Host) => boolean;
+  /** False where the operator knows already that the host is missing. */
+  readonly isNews: (host: Host) => boolean;
+  readonly emit: Emit;
+  readonly nowMs: () => number;
+}
+
+/** Observes every host, many at once. A host that does not answer is in `unreachable`. @throws errors of kbuild itself */
+async function observeHosts(round: Round): Promise<Omit<Fleet, 'cluster'>> {
+  const { hosts, reach, observer, isDead, isNews, emit } = round;
+  const observed: Observed[] = [];
+  const unreachable: { host: Host; error: Error; isDead: boolean }[] = [];
+  const results = await eachLimit(hosts, round.concurrency, async (host): Promise<Observed> => {
+    await reach(host);
+    return observer.host(host);
+  });
+  results.forEach((result, index) => {
+    if (result.status === 'fulfilled') {
+      observed.push(result.value);
+      return;
+    }
+    const error = result.reason as Error;
+    if (exitCodeOf(error) === 1) throw error;
+    const host = hosts[index]!;
+    unreachable.push({ host, error, isDead: isDead(host) });
+    if (isNews(host)) emit({ kind: 'unreachable', host: host.name, message: error.message });
+  });
+  return { hosts: observed, unreachable };
+}
+
+/** Observes every host and the cluster. @throws errors of kbuild itself, never because a host does not answer */
+export async function observeFleet(round: Round): Promise<Fleet> {
+  const { observer, known, emit, nowMs } = round;
+  const startedMs = nowMs();
+  const observing = observeHosts(round);
+  const cluster = await clusterBeside(
+    observer.cluster,
+    known,
+    observing.then(({ hosts }) => hosts),
+  );
+  const { hosts, unreachable } = await observing;
+  emit({ kind: 'observed', hosts: hosts.length, durationMs: nowMs() - startedMs });
+  return { hosts, unreachable, cluster };
+}

@@ -1,0 +1,195 @@
+import type { Emit, Event, Reporter, TimedEvent } from '../engine/event.ts';
+import { DeadlinePassed, Interrupted } from '../errors.ts';
+import { logFile } from '../report/files.ts';
+import { jsonReporter } from '../report/json.ts';
+import { commandLine, lineReporter, standing, type Standing } from '../report/lines.ts';
+import type { Masker } from '../report/mask.ts';
+import type { Note } from '../report/record/line.ts';
+import type { Recorder } from '../report/record/recorder.ts';
+import { lookOf, terminalReporter } from '../report/terminal.ts';
+import type { LogEntry } from '../ssh/exchange.ts';
+import type { Context } from './context.ts';
+import type { Flags } from './options.ts';
+import type { RunLog } from './run-log.ts';
+import type { Run, RunOptions } from './run.ts';
+
+/** The output and the log of a run. */
+export interface RunOutput
+  extends Pick<RunLog, 'emit' | 'log' | 'onBegin'>, Pick<Run, 'draw' | 'stopDrawing' | 'logPath' | 'note'> {
+  readonly mask: Masker;
+  readonly isVerbose: boolean;
+  /** The progress of the run, from its events so far. */
+  readonly standing: Standing;
+  /** Reports that Ctrl-C or the deadline ends the run. A tree shows no text: there it is printed too. */
+  readonly showInterrupted: (summary: string) => void;
+  /** Hosts' notes that a tree has not shown. */
+  readonly undrawnNotes: () => readonly string[];
+  /** Shows no event from now on; settles when all are shown. */
+  readonly close: () => Promise<void>;
+  readonly closeLog: () => Promise<void>;
+}
+
+const silent: Reporter = { report: () => undefined, close: () => Promise.resolve() };
+
+/** Where a run's output goes besides the terminal. */
+export interface OutputFiles {
+  readonly mask: Masker;
+  readonly logPath: string;
+  readonly record: Recorder;
+}
+
+/** What a record holds of an entry of the log: commands, without their outputs. */
+function commandNote(entry: object): Note | undefined {
+  if (!('command' in entry) || !('durationMs' in entry)) return undefined;
+  const { host, command, status, durationMs } = entry as LogEntry;
+  return { kind: 'command', host, command, status, durationMs };
+}
+
+/** The log and the record: what both hold is masked once. @throws UsageError when the log cannot be written */
+function filesOf(context: Context, { mask, logPath, record }: OutputFiles) {
+  const file = logFile(logPath, (error) => context.err(`the log ${logPath} ends here: ${error.message}\n`));
+  const now = (): string => new Date(context.nowMs()).toISOString();
+  return {
+    now,
+    event(event: Event): TimedEvent {
+      const timed = { time: now(), ...mask.value(event) };
+      file.report(timed);
+      record.write(timed);
+      return timed;
+    },
+    log(entry: object): void {
+      const time = now();
+      const masked = { time, ...mask.value(entry) };
+      file.write(masked);
+      const note = commandNote(masked);
+      if (note !== undefined) record.write({ time, ...note });
+    },
+    note: (note: Note): void => record.write({ time: now(), ...mask.value(note) }),
+    close: file.close,
+  };
+}
+
+/** @throws UsageError when the log cannot be written */
+export function runOutput(
+  context: Context,
+  flags: Flags,
+  { json }: RunOptions,
+  { mask, logPath, record }: OutputFiles,
+): RunOutput {
+  const isVerbose = flags.verbose === true;
+  const files = filesOf(context, { mask, logPath, record });
+  const lines = flags.quiet === true ? silent : lineReporter(context.err, isVerbose ? 'all' : 'usual');
+  let shown: Reporter = flags.json === true && json === 'events' ? jsonReporter(context.out) : lines;
+  let isOver = false;
+  let wasDrawn = false;
+  const current = standing();
+  const showCommand = (entry: Pick<LogEntry, 'host' | 'command'>): void =>
+    context.err(`${files.now().slice(11, 19)} ${commandLine(entry)}\n`);
+  const emit: Emit = (event) => {
+    if (isOver) return;
+    current.note(event);
+    shown.report(files.event(event));
+  };
+  return {
+    mask,
+    isVerbose,
+    logPath,
+    standing: current,
+    emit,
+    log(entry) {
+      files.log(entry);
+      if (isVerbose && 'command' in entry) showCommand(entry as LogEntry);
+    },
+    note: files.note,
+    onBegin: isVerbose ? showCommand : undefined,
+    draw(phases) {
+      if (context.terminal === undefined || shown !== lines || flags.quiet === true || isVerbose) return;
+      const look = lookOf(context.env, flags.color === false ? 'never' : undefined);
+      shown = terminalReporter(phases, context.terminal, { nowMs: context.nowMs, look });
+      wasDrawn = true;
+    },
+    async stopDrawing() {
+      if (shown === lines || flags.json === true) return;
+      await shown.close();
+      shown = lines;
+    },
+    showInterrupted(summary) {
+      emit({ kind: 'interrupted', summary });
+      if (shown !== lines) context.err(`${summary}\n`);
+    },
+    undrawnNotes: () => (wasDrawn ? current.notes() : []),
+    close() {
+      isOver = true;
+      return shown.close();
+    },
+    closeLog: files.close,
+  };
+}
+
+/** The remedy of every run that was cut off. */
+export const GO_ON = 'run the same command again to go on from here';
+
+/** How long work that is under way when the deadline passes may take to end, in ms. */
+const GRACE_MS = 30_000;
+
+const lasting = (ms: number): string => (ms % 60_000 === 0 ? `${String(ms / 60_000)} min` : `${String(ms / 1000)} s`);
+
+/** How a run is ended from outside: by Ctrl-C, by `--timeout`, or by a lost lock. */
+export interface RunStop {
+  readonly signal: AbortSignal;
+  readonly abort: (reason: Error) => void;
+  /** From now on Ctrl-C ends the run, and what ends it is shown. */
+  readonly listen: (context: Context, output: RunOutput) => void;
+  /** Ctrl-C and the deadline no longer reach the run. */
+  readonly release: () => void;
+}
+
+/** The deadline is `timeoutMs` from now: then no other work begins. `Infinity`: none. */
+export function runStop(timeoutMs: number): RunStop {
+  const controller = new AbortController();
+  const abort = (reason: Error): void => controller.abort(reason);
+  const expired = new DeadlinePassed(`the run did not end within ${lasting(timeoutMs)} (--timeout)`, { remedy: GO_ON });
+  let onDeadline = (): void => abort(expired);
+  let onGraceEnd = (): void => undefined;
+  const after = (ms: number, act: () => void): NodeJS.Timeout | undefined =>
+    // A run that has ended does not wait for its deadline.
+    ms === Infinity ? undefined : setTimeout(act, ms).unref();
+  const timers = [after(timeoutMs, () => onDeadline()), after(timeoutMs + GRACE_MS, () => onGraceEnd())];
+  let ignoreInterrupts = (): void => undefined;
+  return {
+    signal: controller.signal,
+    abort,
+    listen(context, output) {
+      const finish = (why: string, reason: Error): void => {
+        output.showInterrupted(`${why}\n${output.standing.text()}`);
+        abort(reason);
+      };
+      const leave = (why: string): void => {
+        const where = output.standing.text();
+        output.log({ kind: 'stopped', standing: where });
+        context.err(`\nkbuild: ${why}; ${where}\n  → ${GO_ON}; what runs on a host goes on there, and is waited for\n`);
+      };
+      ignoreInterrupts = context.onInterrupt(
+        () =>
+          finish(
+            'interrupted: what is under way is finished, and nothing else begun; press again to stop at once',
+            new Interrupted('interrupted'),
+          ),
+        () => leave('stopped at once'),
+      );
+      onDeadline = () =>
+        finish(
+          `${expired.message}: what is under way has ${lasting(GRACE_MS)} to end, and nothing else is begun`,
+          expired,
+        );
+      onGraceEnd = () => {
+        leave(expired.message);
+        context.exit(expired.exitCode);
+      };
+    },
+    release() {
+      for (const timer of timers) clearTimeout(timer);
+      ignoreInterrupts();
+    },
+  };
+}

@@ -1,0 +1,102 @@
+import { lostCluster } from '../backup/lost-cluster.ts';
+import type { Surveys } from '../cluster/fleet/surveys.ts';
+import { changeRefusals, type Moving, refusedWorkers } from '../cluster/host.refusal.ts';
+import { type Joining, refusals } from '../cluster/up.refusal.ts';
+import { checks, surveyChecks } from '../commands/every.checks.ts';
+import { type CheckedFinding, runChecks, stops } from '../engine/check.ts';
+import { ChecksFailed, combined, type KbuildError } from '../errors.ts';
+import { findingsText } from '../report/findings.ts';
+import { findingsNote } from '../report/record/notes.ts';
+import type { Run } from './run.ts';
+import { missingHosts } from './selection.ts';
+import { firstChanged, survey } from './survey.ts';
+
+/**
+ * Leaves out workers that `up` refuses, as if they could not be reached. The other hosts go on; the exit code is that of the
+ * refusal. @throws Refused where the workers show that all control planes are lost
+ */
+export function leaveOutRefused({ connected, emit, flags, inventory }: Run): void {
+  const lost = lostCluster(inventory, connected.observations.fleet());
+  if (lost !== undefined) throw lost;
+  const refused = refusedWorkers(inventory, connected.observations.fleet(), flags.hosts);
+  if (refused.length === 0) return;
+  for (const { host, error } of refused) {
+    emit({ kind: 'left-out', host: host.name, message: error.message });
+  }
+  connected.leaveOut(refused);
+}
+
+/** @throws Refused when the live cluster, or one of these hosts, is not the inventory's to change. */
+export function refuseForeign(
+  { connected, inventory }: Pick<Run, 'connected' | 'inventory'>,
+  names: readonly string[],
+  moving: Moving = 'moves none',
+): void {
+  const refused = changeRefusals(inventory, connected.observations.fleet(), names, moving);
+  if (refused.length > 0) throw combined(refused);
+}
+
+const JOINS_NONE: ReadonlySet<string> = new Set(['upgrade', 'reboot']);
+
+/** A control plane that waits to join must not keep `upgrade` from finishing what it waits for. */
+const joiningOf = ({ command }: Pick<Run, 'command'>): Joining =>
+  JOINS_NONE.has(command) ? 'joins none' : 'joins hosts';
+
+/** @throws Refused where `up` may not change this cluster, by the last observation: the same for commands that do a part of what it does */
+export function refuseAsUp(run: Pick<Run, 'command' | 'connected' | 'inventory' | 'flags'>): void {
+  const refused = refusals(run.inventory, run.connected.observations.fleet(), run.flags.hosts, joiningOf(run));
+  if (refused.length > 0) throw combined(refused);
+}
+
+/** All findings about the fleet as observed. `--ignore-check` and `ignoreChecks:` lower a finding to a warning. */
+export function findings({ connected, inventory, flags, note }: Run, surveys?: Surveys): readonly CheckedFinding[] {
+  const ignored = [...inventory.ignoreChecks, ...(flags.ignoreCheck ?? [])];
+  const fleet = connected.observations.fleet();
+  const found = runChecks(checks, { inventory, fleet: surveys === undefined ? fleet : { ...fleet, surveys } }, ignored);
+  note(findingsNote(found));
+  return found;
+}
+
+/**
+ * The error that stops a run before it changes anything; undefined: none. The most serious comes first: a refusal (7), a
+ * failed check (6), an unreachable host that the cluster depends on (3).
+ */
+export function obstacles(run: Run, found: readonly CheckedFinding[]): KbuildError | undefined {
+  const fleet = run.connected.observations.fleet();
+  const refused = refusals(run.inventory, fleet, run.flags.hosts, joiningOf(run));
+  if (refused.length > 0) return combined(refused);
+  // Unreachable hosts have their own error, below.
+  const bad = found.filter((finding) => stops(finding) && finding.check !== 'reachable');
+  if (bad.length > 0) {
+    const remedy = 'mend them, or lower one to a warning with --ignore-check NAME';
+    return new ChecksFailed(`${String(bad.length)} checks failed; nothing was changed\n${findingsText(bad)}`, {
+      remedy,
+    });
+  }
+  return missingHosts(run);
+}
+
+/** Shows warnings. @throws what stops the run before it changes anything */
+export function refuseObstacles(run: Run, found: readonly CheckedFinding[]): void {
+  const { context, flags } = run;
+  const warnings = found.filter(({ severity }) => severity === 'warning');
+  if (warnings.length > 0 && flags.quiet !== true) context.err(findingsText(warnings));
+  const obstacle = obstacles(run, found);
+  if (obstacle !== undefined) throw obstacle;
+}
+
+/**
+ * Surveys the fresh hosts among those with pending changes, and shows what was found. Does nothing if none is fresh.
+ * @throws ChecksFailed
+ */
+export async function surveyFirstChanged(run: Run, changed: ReadonlySet<string>): Promise<void> {
+  const first = firstChanged(run, changed);
+  if (first.length === 0) return;
+  const { context, flags } = run;
+  if (flags.quiet !== true) context.err(`surveying ${String(first.length)} fresh hosts\n`);
+  const found = findings(run, await survey(run, first));
+  refuseObstacles(
+    run,
+    found.filter(({ check }) => surveyChecks.some(({ name }) => name === check)),
+  );
+}

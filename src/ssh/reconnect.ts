@@ -1,0 +1,153 @@
+import { once } from 'node:events';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Pause } from '../wait.ts';
+import { type Channels, channelsOf } from './channels.ts';
+import { type Link, linksOf } from './link.ts';
+import { boundedOutput, channelOf, collect, endedChannel, LOST, MAX_BYTES } from './output.ts';
+import { type Watch, withinLimit } from './time-limit.ts';
+import type { Commands, FileTransfers, Streams, Transport } from './transport.ts';
+
+/** Drops everything up to and including `mark`: what a login shell printed before the command began. */
+export function startMark(mark: string): Transform {
+  const wanted = Buffer.from(mark);
+  let before: Buffer | undefined = Buffer.alloc(0);
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      if (before === undefined) {
+        done(null, chunk);
+        return;
+      }
+      const seen = Buffer.concat([before, chunk]);
+      const at = seen.indexOf(wanted);
+      if (at === -1) {
+        before = seen.subarray(Math.max(0, seen.length - wanted.length + 1));
+        done();
+        return;
+      }
+      before = undefined;
+      done(null, seen.subarray(at + wanted.length));
+    },
+  });
+}
+
+/** A transport over connections that `dial` makes: the first at once, another whenever the one before was lost. */
+export async function overLinks(
+  name: string,
+  peer: string,
+  dial: () => Promise<Link>,
+  pause: Pause,
+): Promise<Transport> {
+  const links = await linksOf(name, dial);
+  const channels = channelsOf(name, links.connected, pause);
+  return {
+    peer,
+    get software() {
+      return links.last().software;
+    },
+    get loginMs() {
+      return links.last().loginMs;
+    },
+    get connections() {
+      return links.count();
+    },
+    get commands() {
+      return channels.commands();
+    },
+    renew: links.renew,
+    close: links.close,
+    ...commandsOn(channels),
+    ...streamsOn(channels),
+    ...filesOn(channels),
+  };
+}
+
+const commandsOn = ({ start }: Channels): Commands => ({
+  exec: (commandLine, { stdin = '', maxBytes = MAX_BYTES, limit } = {}) =>
+    withinLimit(limit, async ({ expired, began, heard }) => {
+      const running = await start(commandLine, { dropped: expired, began });
+      if (running === undefined) return LOST;
+      const collected = collect(running, maxBytes, heard);
+      running.stream.end(stdin);
+      return collected;
+    }),
+  async open(commandLine, stdin) {
+    const dropped = new AbortController();
+    const running = await start(commandLine, { dropped: dropped.signal });
+    return running === undefined ? endedChannel : channelOf(running, stdin, () => dropped.abort());
+  },
+});
+
+const filesOn = ({ transfer }: Channels): FileTransfers => ({
+  put: (from, to) => transfer((files) => files.put(from, to)),
+  fetch: (from) => transfer((files) => files.fetch(from)),
+  fetchTo: (from, localPath) => transfer((files) => files.fetchTo(from, localPath)),
+});
+
+const streamsOn = ({ start }: Channels): Streams => ({
+  send: (commandLine, localPath, head = '', limit) =>
+    withinLimit(limit, (watch) => sent(start, { commandLine, localPath, head, ...watch })),
+  receive: (commandLine, localPath, { stdin = '', after, limit } = {}) =>
+    withinLimit(limit, (watch) => received(start, { commandLine, localPath, stdin, after, ...watch })),
+});
+
+interface Sending extends Watch {
+  readonly commandLine: string;
+  readonly localPath: string;
+  readonly head: string;
+}
+
+async function sent(start: Channels['start'], { commandLine, localPath, head, expired, began, heard }: Sending) {
+  const source = createReadStream(localPath, { highWaterMark: 256 * 1024 });
+  await once(source, 'open');
+  const running = await start(commandLine, { dropped: expired, began }).finally(() => source.pause());
+  if (running === undefined) {
+    source.destroy();
+    return LOST;
+  }
+  const collected = collect(running, MAX_BYTES, heard);
+  running.stream.on('drain', heard);
+  running.stream.write(head);
+  // A command that ends early (a full disk) closes the channel: its status is the reason, not the broken pipe.
+  await Promise.race([pipeline(source, running.stream).catch(() => undefined), running.ended]);
+  source.destroy();
+  return collected;
+}
+
+interface Receiving extends Watch {
+  readonly commandLine: string;
+  readonly localPath: string;
+  readonly stdin: string;
+  readonly after: string | undefined;
+}
+
+async function received(
+  start: Channels['start'],
+  { commandLine, localPath, stdin, after, expired, began, heard }: Receiving,
+) {
+  const target = createWriteStream(localPath, { flags: 'wx', mode: 0o600 });
+  await once(target, 'open');
+  try {
+    const running = await start(commandLine, { dropped: expired, began });
+    if (running === undefined) return LOST;
+    const errors = boundedOutput(MAX_BYTES);
+    running.stream.stderr.on('data', (chunk: Buffer) => errors.add(chunk));
+    running.stream.end(stdin);
+    const copied =
+      after === undefined ? pipeline(running.stream, target) : pipeline(running.stream, startMark(after), target);
+    running.stream.on('data', heard);
+    const failure = copied.then(
+      () => undefined,
+      (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
+    );
+    const status = await running.ended;
+    // Without its end mark the stream of a lost connection would stay open.
+    if (status === 'lost') running.stream.destroy();
+    const failed = await failure;
+    if (failed !== undefined && status !== 'lost') throw failed;
+    return { stdout: '', stderr: errors.text(), status };
+  } finally {
+    target.destroy();
+  }
+}

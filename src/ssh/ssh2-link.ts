@@ -1,0 +1,125 @@
+import { open } from 'node:fs/promises';
+import type { Duplex } from 'node:stream';
+import type { CommandStream, FileLink, Link, Started } from './link.ts';
+import { TransferError } from './transport.ts';
+
+type Done<T> = (error: (Error & { readonly code?: unknown }) | null | undefined, value?: T) => void;
+
+/** What a link needs of ssh2's SFTP session. */
+export interface FileSession {
+  fastPut(localPath: string, path: string, done: Done<unknown>): unknown;
+  fastGet(path: string, localPath: string, done: Done<unknown>): unknown;
+  writeFile(path: string, content: Buffer, done: Done<unknown>): unknown;
+  readFile(path: string, done: Done<Buffer>): unknown;
+  on(event: 'error' | 'close', listener: () => void): unknown;
+  end(): unknown;
+}
+
+/** Files over one SFTP session. A session that ends first fails what is under way. */
+export function fileLinkOf(sftp: FileSession): FileLink {
+  let fail: (error: Error) => void = () => undefined;
+  const over = new Promise<never>((_, reject) => {
+    fail = reject;
+  });
+  over.catch(() => undefined);
+  const lost = () => fail(new TransferError('the connection was lost during a file transfer', 'lost'));
+  sftp.on('error', lost);
+  sftp.on('close', lost);
+
+  const asked = <T>(act: (done: Done<T>) => void): Promise<T> =>
+    Promise.race([
+      over,
+      new Promise<T>((resolve, reject) => {
+        act((error, value) => {
+          if (error === null || error === undefined) resolve(value as T);
+          else reject(failure(error));
+        });
+      }),
+    ]);
+
+  return {
+    async put(from, to) {
+      await asked<unknown>((done) => {
+        if (typeof from === 'string') sftp.fastPut(from, to, done);
+        else sftp.writeFile(to, from, done);
+      });
+    },
+    fetch: (from) => asked<Buffer>((done) => sftp.readFile(from, done)),
+    async fetchTo(from, localPath) {
+      // ssh2 opens it again, and leaves the mode of a file that is there.
+      await (await open(localPath, 'wx', 0o600)).close();
+      await asked<unknown>((done) => sftp.fastGet(from, localPath, done));
+    },
+    end: () => sftp.end(),
+  };
+}
+
+function failure(error: Error & { readonly code?: unknown }): Error {
+  if (typeof error.code === 'number') return new TransferError(error.message, error.code);
+  // ssh2 gives no code to an operation whose session ended meanwhile.
+  return /no response from server|channel|ended|closed/i.test(error.message)
+    ? new TransferError(error.message, 'lost')
+    : error;
+}
+
+/** What a link needs of an SSH client that has logged in. */
+export interface Session {
+  exec(commandLine: string, done: (error: Error | undefined, stream: CommandStream) => void): unknown;
+  sftp(done: (error: Error | undefined, sftp: FileSession) => void): unknown;
+  on(event: 'error', listener: (error: Error) => void): unknown;
+  once(event: 'close', listener: () => void): unknown;
+  destroy(): unknown;
+}
+
+/** A connection with commands on it. */
+export function linkOf(client: Session, lost: Promise<void>, server: Pick<Link, 'software' | 'loginMs'>): Link {
+  let isLost = false;
+  client.once('close', () => (isLost = true));
+  // A half-open connection is found by the keepalive, as an error without a close.
+  client.on('error', () => {
+    client.destroy();
+  });
+  return {
+    lost,
+    isLost: () => isLost,
+    start: (commandLine) =>
+      new Promise<Started>((resolve) => {
+        try {
+          client.exec(commandLine, (error, stream) => resolve(started(error, stream)));
+        } catch {
+          // ssh2 throws when its socket is not writable any more.
+          client.destroy();
+          isLost = true;
+          resolve({ kind: 'unsent' });
+        }
+      }),
+    files: () =>
+      new Promise((resolve, reject) => {
+        client.sftp((error, sftp) => {
+          if (error === undefined) resolve(fileLinkOf(sftp));
+          else reject(error);
+        });
+      }),
+    ...server,
+    destroy: () => void client.destroy(),
+  };
+
+  function started(error: Error | undefined, stream: CommandStream): Started {
+    if (error === undefined) return { kind: 'started', stream, status: statusOf(stream) };
+    const sent = error.message === 'Unable to exec';
+    if (isLost) return { kind: sent ? 'lost' : 'unsent' };
+    if (sent) return { kind: 'denied', reason: error.message };
+    return { kind: 'refused', reason: error.message };
+  }
+}
+
+/** Listens from the first moment: the status may come in the same packet as the answer that the command was started. */
+function statusOf(stream: Duplex): () => number | string {
+  let status: number | string = 'lost';
+  stream.on('exit', (code: number | null | undefined, signal?: string) => {
+    status = code ?? signal ?? 'lost';
+  });
+  // Writing to a command that has ended is not an error: the command's status is reported.
+  stream.on('error', () => undefined);
+  return () => status;
+}

@@ -1,0 +1,212 @@
+import { lowestApiServer } from '../cluster/api-versions.ts';
+import type { NodeView } from '../cluster/fleet/view.ts';
+import { isDrained, isMissed } from '../cluster/nodes.ts';
+import { standing } from '../cluster/standing.ts';
+import { waitForApi, whenApiAnswers } from '../engine/combinators.ts';
+import { type AnyStep, type Drain, drainForAWhile, registeredNode } from '../engine/drain.ts';
+import { ABOUT_MS } from '../engine/restarts.ts';
+import type { Step, Target } from '../engine/step.ts';
+import { uncordonedWhenReady, workloadsBack } from '../engine/workloads.ts';
+import { installation } from '../host/packages/installer.value.ts';
+import { packages } from '../host/packages/packages.step.ts';
+import { kubeadmUpgrade } from '../kubeadm/upgrade-job.ts';
+import { sh } from '../shell/sh.ts';
+import type { On } from '../ssh/remote.ts';
+import { script } from '../templates.ts';
+import { compareVersions, minorOf, versionIn } from '../versions.ts';
+import { atHop, foundAt, type Hop } from './hop.ts';
+import { removedTables } from './removed.value.ts';
+import { hasOldKubelet, isBehind, isOlder, runsNewer } from './versions.ts';
+
+const MINUTES = 60_000;
+
+/** Flags that kubeadm wrote for older kubelets, and with which the kubelet of the hop does not start. */
+export const removedFlags = ({ version }: Hop): readonly string[] =>
+  removedTables
+    .filter(({ minor }) => compareVersions(minor, minorOf(version)) <= 0)
+    .flatMap(({ flags }) => flags('kubelet').flatMap(({ name, kbuildRemovesIt }) => (kbuildRemovesIt ? [name] : [])));
+
+const joinedOnly = (step: Step): Step => ({
+  ...step,
+  diff: (target) => (standing(target) === 'joined' ? step.diff(target) : []),
+});
+
+/** A step that has its turn only before the kubelet of the hop is there: later no pod is away from the node. */
+export const whileBehind = (hop: Hop, step: Step): Step => ({
+  ...step,
+  diff: (target) => (standing(target) === 'joined' && isBehind(target, hop) ? step.diff(target) : []),
+});
+
+/** A step without what an earlier hop, which is still to come on this host, will have done by then. */
+export const onceOnly = (earlier: readonly Hop[], step: Step): Step => ({
+  ...step,
+  diff: (target) => {
+    const found = step.diff(target);
+    if (found.length === 0) return found;
+    const before = earlier
+      .filter((hop) => isBehind(target, hop))
+      .flatMap((hop) => atHop<'linux'>(hop, step).diff(target))
+      .map(({ summary }) => summary);
+    return found.filter(({ summary }) => !before.includes(summary));
+  },
+});
+
+/** The version of a program after the hop: that of the hop, or a newer one that an interrupted run has installed. */
+const after =
+  (hop: Hop, name: string) =>
+  ({ facts }: Target): string => {
+    const found = versionIn(facts.packages.get(name)?.version);
+    return found !== undefined && compareVersions(found, hop.version) > 0 ? found : hop.version;
+  };
+
+/**
+ * The kubeadm of the hop. A newer one stays only where the host runs something newer than the hop: elsewhere it is of an upgrade that was taken
+ * back, and would write its own etcd and manifests into the hop.
+ */
+const kubeadmOf =
+  (hop: Hop) =>
+  (target: Target): string =>
+    runsNewer(target, hop) ? after(hop, 'kubeadm')(target) : hop.version;
+
+/** A step whose changes nothing in the cluster shows: after them the cluster need not be observed again. */
+const onHostOnly = (step: Step): Step => ({
+  ...step,
+  diff: (target) => step.diff(target).map((change) => ({ ...change, touches: 'host' })),
+});
+
+/** Installs kubeadm of the hop. Nothing else on the host changes. */
+export const kubeadmPackage = (hop: Hop): Step =>
+  onHostOnly(
+    joinedOnly(
+      packages('kubeadm-package', () => ({ kubeadm: kubeadmOf(hop) }), {
+        upgrades: 'held',
+        sources: ['kubernetes'],
+      }),
+    ),
+  );
+
+/** What is found of a host's kubelet: the running one, and the installed programs. */
+const oldPrograms = (target: Target, { version }: Hop): readonly string[] =>
+  ['kubelet', 'kubectl'].filter((name) => isOlder(versionIn(target.facts.packages.get(name)?.version), version));
+
+/** True while the running kubelet of the node, or an installed one, is older than the hop. */
+const isDue = (target: Target, hop: Hop): boolean => {
+  const node = registeredNode(target);
+  return node !== undefined && (hasOldKubelet(node, hop.version) || oldPrograms(target, hop).length > 0);
+};
+
+/** Installs kubelet and kubectl of the hop, and restarts the kubelet. */
+export async function installKubelet(target: Target, hop: Hop, on: On): Promise<void> {
+  const { inventory, host } = target;
+  const names = ['kubelet', 'kubectl'];
+  const request = {
+    packages: Object.fromEntries(names.map((name) => [name, after(hop, name)(target)])),
+    optional: [],
+    hold: names,
+    sources: ['kubernetes'] as const,
+    proxy: inventory.proxy,
+  };
+  await on(host).job('packages', installation(target, request));
+  await on(host).run(sh`systemctl daemon-reload && systemctl restart kubelet`);
+}
+
+/**
+ * Upgrades the kubelet of a drained node: kubeadm's part first, then the packages. A flag that the newer kubelet refuses goes
+ * before it starts.
+ */
+const kubeletUpgraded = (hop: Hop, { atOnce }: NodeOptions): Step => ({
+  name: 'kubelet-upgraded',
+  watches: { packages: ['kubelet', 'kubectl'] },
+  settleMs: 5 * MINUTES,
+  diff: (target) => {
+    const { inventory, host } = target;
+    if (standing(target) !== 'joined' || !isDue(target, hop)) return [];
+    const found = foundAt(hop, versionIn(registeredNode(target)?.kubeletVersion) ?? 'unknown');
+    return [
+      {
+        summary: `upgrade the kubelet of ${host.name} from ${found} to ${hop.version}`,
+        disrupts: true,
+        restarts: [
+          {
+            ...{ what: 'kubelet', hosts: [host.name], aboutMs: ABOUT_MS.kubelet },
+            atOnce: host.role === 'worker' ? atOnce : 1,
+          },
+        ],
+        apply: async (on) => {
+          const remote = on(host);
+          // On a control plane it has run already.
+          if (host.role === 'worker') await kubeadmUpgrade(remote, inventory, host, 'node');
+          await remote.run(script('upgrade/kubelet-flags.sh', { REMOVED: removedFlags(hop) }));
+          await installKubelet(target, hop, on);
+        },
+      },
+    ];
+  },
+});
+
+/**
+ * Waits until every API server has the version of the hop, for no kubelet may be newer, and until every worker that this upgrade
+ * has drained before takes pods again, and its workloads are back. A worker that does not come back keeps all others as they are:
+ * what broke it would break them.
+ */
+export const othersAreBack = (hop: Hop, batch: readonly { readonly name: string }[]): AnyStep & Step<'cluster'> => ({
+  name: 'others-are-back',
+  settleMs: 30_000,
+  diff: ({ fleet: { cluster } }: Pick<Target, 'fleet'>) => {
+    if (cluster.state !== 'up') return cluster.state === 'down' ? [waitForApi(cluster)] : [];
+    const others = cluster.nodes.filter((node) => !batch.some(({ name }) => name === node.name));
+    const away = others.filter(isDrained);
+    const missed = others.filter(isMissed);
+    const lowest = lowestApiServer(cluster);
+    // At most one of the two, so that the plan of a whole upgrade stays short.
+    if (isOlder(lowest, hop.version)) return [{ summary: `wait until every API server runs ${hop.version}` }];
+    const names = (nodes: readonly NodeView[]): string => nodes.map(({ name }) => name).join(', ');
+    if (away.length > 0) return [{ summary: `wait until ${names(away)} takes pods again` }];
+    return missed.length === 0 ? [] : [{ summary: `wait until the workloads of ${names(missed)} are back` }];
+  },
+});
+
+/** How nodes are drained before their kubelet is upgraded. */
+export interface NodeOptions {
+  readonly drain: Drain;
+  /** True: pods without a controller are deleted, and nothing makes them again. */
+  readonly losesPods: boolean;
+  /** How many workers may be away at once. */
+  readonly atOnce: number;
+}
+
+/** What one kind of nodes takes besides. */
+interface NodeParts {
+  /** While no pod runs there. */
+  readonly whileDrained: readonly Step[];
+  /** Before the node takes pods again. */
+  readonly gates: readonly Step[];
+  /** As soon as it takes pods again. */
+  readonly last?: readonly Step[];
+}
+
+/** Drains the node of a host of either system, if its kubelet is older than the hop. */
+export const drainedFor = (hop: Hop, { drain, losesPods }: NodeOptions): AnyStep =>
+  drainForAWhile(
+    { drain, losesPods, isDue: (node) => hasOldKubelet(node, hop.version) },
+    () =>
+      '`--drain-timeout 15m` gives the pods more time, `--disable-eviction` ignores budgets, `--force` deletes pods that no controller makes again',
+  );
+
+/** Drains one node, upgrades its kubelet, lets it take pods again, and waits until the workloads that left it are back. */
+export const nodeSteps = (
+  hop: Hop,
+  options: NodeOptions,
+  { whileDrained, gates, last = [] }: NodeParts,
+): readonly Step[] => {
+  const isOld = (node: NodeView): boolean => hasOldKubelet(node, hop.version);
+  return [
+    drainedFor(hop, options),
+    ...whileDrained.map((step) => whileBehind(hop, step)),
+    kubeletUpgraded(hop, options),
+    ...gates,
+    uncordonedWhenReady(isOld),
+    ...last,
+    workloadsBack(isOld),
+  ].map(whenApiAnswers);
+};

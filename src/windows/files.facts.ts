@@ -1,0 +1,91 @@
+import * as z from 'zod';
+import { FactError } from '../errors.ts';
+import { WatchedMap } from '../shell/watched.ts';
+import { powershell } from '../templates.ts';
+import { windowsProbe } from './probe.facts.ts';
+
+const text = z.string().min(1);
+
+const FILE = z.discriminatedUnion('kind', [
+  z.object({ path: text, kind: z.literal('file'), sha256: text, modifiedMs: z.number() }),
+  z.object({ path: text, kind: z.literal('folder'), entries: z.number(), modifiedMs: z.number() }),
+]);
+
+const UNREADABLE = z.object({ path: text, kind: z.literal('unreadable'), problem: text });
+
+/** A file or folder that exists on a Windows host. */
+export type WindowsFile = Readonly<z.output<typeof FILE>>;
+
+/** A path that exists and could not be read, and why. */
+export type UnreadableFile = Readonly<z.output<typeof UNREADABLE>>;
+
+/** The watched paths that exist, and all files below the watched trees. Look-ups ignore case, as Windows does. */
+export interface WindowsFiles {
+  /** @throws FactError if the path exists and could not be read: it is then neither a file nor absent. */
+  readonly at: (path: string) => WindowsFile | undefined;
+  /** The files below a folder, which ends in a backslash. @throws FactError as `at` */
+  readonly under: (folder: string) => readonly WindowsFile[];
+}
+
+/** The observed files of these paths and trees of a host. `at` throws a plain `Error` (a bug) for a path that is not watched. */
+export function windowsFiles(
+  host: string,
+  found: readonly (WindowsFile | UnreadableFile)[],
+  paths: readonly string[],
+  trees: readonly string[] = [],
+): WindowsFiles {
+  const known = new Set(paths.map((path) => path.toLowerCase()));
+  const roots = trees.map((tree) => `${tree}\\`.toLowerCase());
+  const byPath = new WatchedMap(
+    found.map((file) => [file.path.toLowerCase(), file]),
+    (path) => known.has(path) || roots.some((root) => path.startsWith(root)),
+  );
+  const readable = (file: WindowsFile | UnreadableFile): WindowsFile => {
+    if (file.kind === 'unreadable') throw new FactError(host, file.path, file.problem);
+    return file;
+  };
+  return {
+    at: (path) => {
+      const file = byPath.get(path.toLowerCase());
+      return file === undefined ? undefined : readable(file);
+    },
+    under: (folder) => {
+      const root = folder.toLowerCase();
+      return [...byPath]
+        .filter(([path, { kind }]) => path.startsWith(root) || (kind === 'unreadable' && `${path}\\` === root))
+        .map(([, file]) => readable(file));
+    },
+  };
+}
+
+/** Observes the named files and folders of a host, and every file below the trees. */
+export const files = (host: string, paths: readonly string[], trees: readonly string[]) =>
+  windowsProbe(
+    powershell('windows/probe-files.ps1', { Paths: paths, Trees: trees }),
+    z.object({ files: z.array(z.union([FILE, UNREADABLE])) }),
+    (answer): WindowsFiles => windowsFiles(host, answer.files, paths, trees),
+  );
+
+/** The paths that exist, spelled as in `paths`. */
+export const existing = (paths: readonly string[]) =>
+  windowsProbe(
+    powershell('windows/probe-paths.ps1', { Paths: paths }),
+    z.object({ paths: z.array(text) }),
+    (answer): ReadonlySet<string> => new Set(answer.paths),
+  );
+
+/** Access rules of the folders that exist, as SDDL, by path. */
+export const access = (paths: readonly string[]) =>
+  windowsProbe(
+    powershell('windows/probe-access.ps1', { Paths: paths }),
+    z.object({ rules: z.array(z.object({ path: text, sddl: text })) }),
+    (answer): ReadonlyMap<string, string> => new Map(answer.rules.map(({ path, sddl }) => [path, sddl])),
+  );
+
+const CONTENT = z.object({ present: z.boolean(), text: z.string() });
+
+/** Observes a text file and returns `make(text)`; if the file does not exist, `make('absent')`. */
+export const textOf = <T>(path: string, make: (text: string) => T) =>
+  windowsProbe(powershell('windows/probe-text.ps1', { Path: path }), CONTENT, (answer) =>
+    make(answer.present ? answer.text : 'absent'),
+  );

@@ -1,0 +1,86 @@
+import { runsOnWindows } from '../engine/combinators.ts';
+import type { Change, Step } from '../engine/step.ts';
+import { NODE_PORTS } from '../host/openings.value.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import { networkPlugin } from '../network/plugins.value.ts';
+import type { Watches } from '../shell/watched.ts';
+import { powershell } from '../templates.ts';
+import type { FirewallRule } from './network.facts.ts';
+
+interface Rule {
+  readonly name: string;
+  readonly title: string;
+  readonly protocol: 'TCP' | 'UDP';
+  readonly port: string;
+}
+
+/** Rules for the ports of a Windows node that other hosts connect to. */
+function desiredRules(inventory: Inventory): readonly Rule[] {
+  const vxlan = networkPlugin(inventory).vxlanPort(inventory);
+  return [
+    { name: 'kbuild-kubelet', title: 'kubelet', protocol: 'TCP', port: '10250' },
+    { name: 'kbuild-kube-proxy', title: 'health of kube-proxy', protocol: 'TCP', port: '10256' },
+    {
+      name: 'kbuild-node-ports',
+      title: 'Services of type NodePort',
+      protocol: 'TCP',
+      port: `${NODE_PORTS.first}-${NODE_PORTS.last}`,
+    },
+    ...(vxlan === undefined
+      ? []
+      : [{ name: 'kbuild-vxlan', title: 'VXLAN', protocol: 'UDP', port: String(vxlan) } as const]),
+  ];
+}
+
+/** Every rule that kbuild may have created, also for an earlier inventory. */
+const watches: Watches = {
+  firewallRules: ['kbuild-kubelet', 'kbuild-kube-proxy', 'kbuild-node-ports', 'kbuild-vxlan'],
+};
+
+const isDesired = (found: FirewallRule | undefined, { protocol, port }: Rule): boolean =>
+  found !== undefined &&
+  found.enabled &&
+  found.direction === 'Inbound' &&
+  found.action === 'Allow' &&
+  found.protocol === protocol &&
+  found.port === port;
+
+/** Opens the ports of a node in Windows Firewall. */
+export const firewall: Step<'windows'> = {
+  name: 'firewall',
+  watches,
+  diff: ({ inventory, host, facts }) =>
+    desiredRules(inventory)
+      .filter((rule) => !isDesired(facts.firewall.rules.get(rule.name), rule))
+      .map((rule): Change => {
+        const found = facts.firewall.rules.has(rule.name) ? 'found another' : 'found none';
+        return {
+          summary: `let ${rule.protocol} ${rule.port} in for ${rule.title} (${found})`,
+          apply: runsOnWindows(
+            host,
+            powershell('windows/set-firewall-rule.ps1', {
+              Name: rule.name,
+              DisplayName: `Kubernetes: ${rule.title}`,
+              Protocol: rule.protocol,
+              Port: rule.port,
+            }),
+          ),
+        };
+      }),
+};
+
+/** Removes the firewall rules that kbuild created. */
+export const noFirewallRules: Step<'windows'> = {
+  name: 'no-firewall-rules',
+  watches,
+  diff: ({ host, facts }) => {
+    const found = [...facts.firewall.rules.keys()].filter((name) => name.startsWith('kbuild-'));
+    if (found.length === 0) return [];
+    return [
+      {
+        summary: `remove firewall rules (found ${found.join(', ')})`,
+        apply: runsOnWindows(host, powershell('windows/remove-firewall-rules.ps1', { Names: found })),
+      },
+    ];
+  },
+};

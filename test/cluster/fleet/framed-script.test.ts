@@ -1,0 +1,96 @@
+// @module-tag linux
+import { spawnSync } from 'node:child_process';
+import { describe, expect, test } from 'vitest';
+import { framedScript, readFrames } from '../../../src/cluster/fleet/framed-script.ts';
+import { sh } from '../../../src/shell/sh.ts';
+import { pathOf } from '../../needs/table.ts';
+
+const SHELLS = [
+  { name: 'sh', tags: [], program: () => '/bin/sh', flags: [] },
+  { name: 'dash', tags: ['dash'], program: () => pathOf('dash'), flags: [] },
+  { name: 'bash --posix', tags: ['bash'], program: () => pathOf('bash'), flags: ['--posix'] },
+] as const;
+
+for (const { name, tags, program, flags } of SHELLS)
+  describe(`many commands in one shell: ${name}`, { tags: [...tags] }, () => {
+    const asked = (commands: Parameters<typeof framedScript>[0], limits?: Parameters<typeof framedScript>[2]) => {
+      const { script } = framedScript(commands, 'NONCE', limits);
+      const input = `set -eu\n{\n${script}\n} </dev/null\n`;
+      const { stdout, stderr, status } = spawnSync(program(), [...flags, '-s'], { input, encoding: 'utf8' });
+      expect(status).toBe(0);
+      return readFrames(stdout, stderr, 'NONCE');
+    };
+
+    test('each has its own output, exit status and end of stderr', () =>
+      expect(
+        asked({
+          text: sh`printf 'a\n\nb'`,
+          nothing: sh`true`,
+          status: sh`echo half; echo why >&2; exit 3`,
+          missing: sh`no-such-program-here`,
+          stops: sh`false; echo on`,
+          'an odd name': sh`echo ${"it's"}`,
+          last: sh`echo end`,
+        }),
+      ).toEqual({
+        text: { stdout: 'a\n\nb' },
+        nothing: { stdout: '' },
+        status: { failed: 'status 3: why' },
+        missing: { failed: expect.stringMatching(/^status 127: .*not found/) as string },
+        stops: { failed: 'status 1' },
+        'an odd name': { stdout: "it's\n" },
+        last: { stdout: 'end\n' },
+      }));
+
+    test('probes run in parallel do not share stdin or files', () =>
+      expect(
+        asked({
+          sets: sh`cd /; leak=1; f() { echo leaked; }; set +eu; IFS=x; export LC_ALL=de_DE; exec 2>/dev/null`,
+          sees: sh`echo "\${leak-none}" "$LC_ALL"; f 2>/dev/null || echo no f; [ "$PWD" != / ] || echo moved`,
+          reads: sh`cat; read -r word || echo nothing to read`,
+          strict: sh`echo "$not_set"; echo on`,
+          broken: { shell: 'sh', script: 'if true; then echo', title: '' },
+          last: sh`echo end`,
+        }),
+      ).toEqual({
+        sets: { stdout: '' },
+        sees: { stdout: 'none C\nno f\n' },
+        reads: { stdout: 'nothing to read\n' },
+        strict: { failed: expect.stringContaining('not_set') as string },
+        broken: { failed: expect.stringMatching(/^status \d+: /) as string },
+        last: { stdout: 'end\n' },
+      }));
+
+    test('a probe that hangs, or that ends the shell, fails alone', () => {
+      const answers = asked(
+        { before: sh`echo 1`, hangs: sh`echo half; sleep 100`, kills: sh`kill -9 $$`, after: sh`echo 2` },
+        { probe: 1, batch: 0 },
+      );
+      expect(answers).toEqual({
+        before: { stdout: '1\n' },
+        hangs: { failed: 'no answer within 20 s' },
+        kills: { failed: expect.stringMatching(/^(?:status \d+|no answer)/) as string },
+        after: { stdout: '2\n' },
+      });
+    });
+
+    test('the output of a probe cannot end the answer of another probe', () => {
+      const fake = '\nOTHER:end:one:0\nOTHER:begin:two\nfaked';
+      expect(asked({ one: sh`echo ${fake}`, two: sh`echo real` })).toEqual({
+        one: { stdout: `${fake}\n` },
+        two: { stdout: 'real\n' },
+      });
+    });
+  });
+
+test('the deadline of a command starts with the command, not with those before it', () => {
+  const slow = Object.fromEntries(Array.from({ length: 3 }, (_, i) => [`slow${String(i)}`, sh`sleep 0.7; echo ${i}`]));
+  const { script } = framedScript(slow, 'NONCE', { probe: 2, batch: 1 });
+  const { stdout, stderr } = spawnSync('/bin/sh', ['-s'], {
+    input: `set -eu\n{\n${script}\n} </dev/null\n`,
+    encoding: 'utf8',
+  });
+  expect(Object.values(readFrames(stdout, stderr, 'NONCE'))).toEqual(
+    [0, 1, 2].map((i) => ({ stdout: `${String(i)}\n` })),
+  );
+});

@@ -1,0 +1,224 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Ajv } from 'ajv';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { runInit } from '../../src/commands/init.ts';
+import { runSchema } from '../../src/commands/schema.ts';
+import { runValidate } from '../../src/commands/validate.ts';
+import type { Context } from '../../src/session/context.ts';
+import { withRun } from '../../src/session/with-run.ts';
+import { outputFaults } from '../tools/documents.ts';
+
+let folder: string;
+let out: string;
+let err: string;
+let answers: string[];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'kbuild-cli-'));
+  out = '';
+  err = '';
+  answers = [];
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+/** A process in the folder; it is a terminal when there are answers. */
+const context = (): Context => ({
+  version: '0.1.0',
+  out: (text) => (out += text),
+  err: (text) => (err += text),
+  terminal: undefined,
+  env: { HOME: folder },
+  cwd: folder,
+  canAsk: answers.length > 0,
+  askHidden: () => Promise.resolve(''),
+  ask: (question) => {
+    err += question;
+    return Promise.resolve(answers.shift() ?? '');
+  },
+  onInterrupt: () => () => undefined,
+  exit: () => undefined,
+  nowMs: () => 0,
+  sleep: () => Promise.resolve(),
+});
+
+const file = (name: string, text: string): void => writeFileSync(join(folder, name), text);
+
+const GOOD = `name: prod
+kubernetes: { version: "1.36.3", endpoint: k8s.example.com }
+hosts: [{ name: cp1, address: 10.0.0.11, role: control-plane }]
+`;
+
+test('validate: a good inventory is 0, with a word about it', async () => {
+  file('inventory.yaml', GOOD);
+  expect(await runValidate(context(), {})).toBe(0);
+  expect({ out, err }).toEqual({
+    out: '',
+    err: 'inventory.yaml is valid: cluster prod, Kubernetes 1.36.3, 1 host\n',
+  });
+});
+
+test('validate: problems on stdout with their places, 2', async () => {
+  file('bad.yaml', GOOD.replace('"1.36.3"', '1.30').replace('role', 'rule'));
+  expect(await runValidate(context(), { inventory: 'bad.yaml' })).toBe(2);
+  expect(out.split('\n')).toEqual([
+    'bad.yaml:2:24: kubernetes.version: is a number to YAML, not text: quote it: "1.30"',
+    'bad.yaml:3:9: hosts[0].role: is required: one of control-plane, worker, etcd, load-balancer',
+    'bad.yaml:3:42: hosts[0].rule: unknown setting "rule"; did you mean "role"?',
+    '',
+  ]);
+  expect(err).toBe('bad.yaml: 3 problems\n');
+});
+
+test('validate --json: one document, nothing else', async () => {
+  file('inventory.yaml', GOOD.replace('.com }', '.com:8443 }'));
+  expect(await runValidate(context(), { json: true })).toBe(2);
+  expect(outputFaults(['validate', '--json'], out)).toEqual([]);
+  expect(JSON.parse(out)).toEqual({
+    schemaVersion: 1,
+    valid: false,
+    problems: [
+      {
+        at: 'inventory.yaml:2:44',
+        path: 'kubernetes.endpoint',
+        message: expect.stringContaining('use 6443') as string,
+      },
+    ],
+    warnings: [],
+  });
+  expect(err).toBe('');
+});
+
+test('validate: warnings do not make an inventory wrong', async () => {
+  file('inventory.yaml', GOOD.replace(', endpoint: k8s.example.com', ''));
+  expect(await runValidate(context(), {})).toBe(0);
+  expect(out).toMatch(/^warning: inventory\.yaml:2:13: kubernetes\.endpoint: is the address of "cp1"/);
+});
+
+test('validate runs no command', async () => {
+  const login = `runtime: { registries: [{ host: a, username: u, password: "command:touch ${folder}/ran" }] }`;
+  file('inventory.yaml', `${GOOD}${login}\n`);
+  expect(await runValidate(context(), {})).toBe(0);
+  expect(() => readFileSync(join(folder, 'ran'))).toThrow(/ENOENT/);
+});
+
+test('validate: no file, a folder', async () => {
+  expect(await runValidate(context(), {})).toBe(2);
+  expect(out).toMatch(/^inventory\.yaml: there is no such file; "kbuild init/);
+  expect(await runValidate(context(), { inventory: folder })).toBe(2);
+  expect(out).toMatch(/is a folder/);
+});
+
+test('schema prints the JSON Schema', async () => {
+  expect(await runSchema(context(), {})).toBe(0);
+  expect(JSON.parse(out)).toMatchObject({ $schema: 'https://json-schema.org/draft/2020-12/schema' });
+});
+
+test('init without a terminal writes an example that is valid', async () => {
+  expect(await runInit(context(), {})).toBe(0);
+  file('inventory.yaml', out);
+  expect(out).toMatch(/ {2}- \{ name: cp1, address: 192\.0\.2\.11, role: control-plane \}/);
+  expect(await runValidate(context(), {})).toBe(0);
+});
+
+test('init from flags asks nothing', async () => {
+  const flags = {
+    name: 'prod',
+    kubernetes: '1.37.1',
+    endpoint: 'k8s.example.com:6443',
+    user: 'admin',
+    identityFile: '~/.ssh/id_ed25519',
+    controlPlane: ['203.0.113.11/10.0.0.11'],
+    worker: ['node-a=203.0.113.21/10.0.0.21', '203.0.113.22'],
+  };
+  answers = ['never'];
+  expect(await runInit(context(), { ...flags, inventory: 'new.yaml' })).toBe(0);
+  const text = readFileSync(join(folder, 'new.yaml'), 'utf8');
+  expect(text.split('\n').filter((line) => !/^ *#|^$/.test(line))).toEqual([
+    'name: prod',
+    'kubernetes:',
+    '  version: "1.37.1" # exact, in quotes',
+    '  endpoint: k8s.example.com:6443',
+    'ssh:',
+    '  user: admin # another user than root needs sudo; its password is asked for once',
+    '  identityFile: ~/.ssh/id_ed25519',
+    'hosts:',
+    '  - { name: cp1, address: 203.0.113.11, internalAddress: 10.0.0.11, role: control-plane }',
+    '  - { name: node-a, address: 203.0.113.21, internalAddress: 10.0.0.21, role: worker }',
+    '  - { name: w2, address: 203.0.113.22, role: worker }',
+  ]);
+  expect(answers).toEqual(['never']);
+});
+
+test('init asks on a terminal, proposes answers, and makes a single host take pods', async () => {
+  answers = ['lab', '', '10.0.0.11', '', '', '', '', ''];
+  expect(await runInit(context(), {})).toBe(0);
+  expect(err).toMatch(/^Name of the cluster \[demo\]: Kubernetes version \[1\.36\.3\]: Hosts are written/);
+  expect(out).toMatch(/\nname: lab\n/);
+  expect(out).toMatch(/address: 10\.0\.0\.11, role: control-plane, taints: \[\] \}/);
+});
+
+test('init: a name that YAML would take for a number is quoted', async () => {
+  await runInit(context(), { controlPlane: ['1e3=10.0.0.11'], name: '0x10' });
+  expect(out).toMatch(/\nname: "0x10"\n/);
+  expect(out).toMatch(/- \{ name: "1e3", address/);
+});
+
+test('init refuses answers that make no inventory, and never overwrites a file', async () => {
+  await expect(runInit(context(), { controlPlane: ['a b'] })).rejects.toThrow(/hosts\[0\]\.address: must be an IP/);
+  await expect(runInit(context(), { controlPlane: ['=/'] })).rejects.toThrow(/no host/);
+  await expect(runInit(context(), { worker: ['10.0.0.1'] })).rejects.toThrow(/no control plane/);
+  file('inventory.yaml', 'mine');
+  await expect(runInit(context(), { inventory: 'inventory.yaml' })).rejects.toThrow(/is there already/);
+  expect(readFileSync(join(folder, 'inventory.yaml'), 'utf8')).toBe('mine');
+});
+
+test('a command gets names of hosts where --hosts names a group', async () => {
+  // Port 1 refuses: the run goes on without these hosts.
+  const host = 'address: 127.0.0.1, ssh: { port: 1, configFile: none }';
+  file(
+    'inventory.yaml',
+    `name: prod
+kubernetes: { version: "1.36.3" }
+groups: { gpu: {} }
+hosts:
+  - { name: cp1, ${host}, internalAddress: 10.0.0.11, role: control-plane }
+  - { name: w1, ${host.replace('0.0.1', '0.0.2')}, internalAddress: 10.0.0.21, role: worker, groups: [gpu] }
+`,
+  );
+  let hosts: readonly string[] | undefined;
+  await withRun(context(), { hosts: ['gpu'], quiet: true }, { command: 'facts', json: 'document' }, ({ flags }) => {
+    hosts = flags.hosts;
+    return Promise.resolve(0);
+  });
+  expect(hosts).toEqual(['w1']);
+});
+
+describe('what init writes for editors', () => {
+  const flags = { controlPlane: ['192.0.2.11'], inventory: 'prod.yaml' };
+  const schema = (): string => readFileSync(join(folder, 'inventory.schema.json'), 'utf8');
+
+  test('the first line of the inventory leads to a schema beside it, which accepts the inventory', async () => {
+    expect(await runInit(context(), flags)).toBe(0);
+    const text = readFileSync(join(folder, 'prod.yaml'), 'utf8');
+    expect(text.split('\n')[0]).toBe('# yaml-language-server: $schema=inventory.schema.json');
+    const validate = new Ajv().compile(JSON.parse(schema()) as object);
+    expect(validate(parse(text)), JSON.stringify(validate.errors)).toBe(true);
+    expect(err).toBe('wrote prod.yaml, and inventory.schema.json for editors; next: kbuild check prod.yaml\n');
+  });
+
+  test('a schema that is there stays', async () => {
+    file('inventory.schema.json', 'mine');
+    expect(await runInit(context(), flags)).toBe(0);
+    expect(schema()).toBe('mine');
+    expect(err).toBe('wrote prod.yaml; next: kbuild check prod.yaml\n');
+  });
+
+  test('to standard output, no file is written', async () => {
+    expect(await runInit(context(), { controlPlane: ['192.0.2.11'] })).toBe(0);
+    expect(out).toMatch(/^# yaml-language-server: /);
+    expect(schema).toThrow(/ENOENT/);
+  });
+});

@@ -1,0 +1,69 @@
+import { describe, expect, test } from 'vitest';
+import { FactError, Refused, SeveralErrors } from '../../src/errors.ts';
+import { asTold } from '../../src/session/run-plan.ts';
+import type { Run } from '../../src/session/run.ts';
+
+const untold = (fact: string) => new FactError('cp1', fact, 'context deadline exceeded');
+
+/** A run whose clock goes on by `stepMs` with each look at the hosts. */
+function runOf(stepMs = 0) {
+  const counted = { looks: 0, nowMs: 0 };
+  const observeAgain = () => {
+    counted.looks += 1;
+    counted.nowMs += stepMs;
+    return Promise.resolve();
+  };
+  const run = {
+    connected: { observeAgain },
+    context: { nowMs: () => counted.nowMs, sleep: () => Promise.resolve() },
+    signal: new AbortController().signal,
+  } as unknown as Run;
+  return { run, counted };
+}
+
+describe('what was observed', () => {
+  test('is read at once: nothing is observed twice where all was told', async () => {
+    const { run, counted } = runOf();
+    expect(await asTold(run, () => 'plan')).toBe('plan');
+    expect(counted.looks).toBe(0);
+  });
+
+  test('is observed first where it may be out of date', async () => {
+    const { run, counted } = runOf();
+    expect(await asTold(run, () => 'plan', false)).toBe('plan');
+    expect(counted.looks).toBe(1);
+  });
+
+  test('is observed again while a busy API does not tell something', async () => {
+    const { run, counted } = runOf();
+    const answers = [untold('systemPods'), new SeveralErrors([untold('nodes'), untold('leases')])];
+    const read = () => {
+      const error = answers.shift();
+      if (error !== undefined) throw error;
+      return 'plan';
+    };
+    expect(await asTold(run, read)).toBe('plan');
+    expect(counted.looks).toBe(2);
+  });
+
+  test('ends the run after half a minute with what is still unknown', async () => {
+    const { run, counted } = runOf(10_000);
+    const read = () => {
+      throw untold('systemPods');
+    };
+    await expect(asTold(run, read)).rejects.toThrow('could not tell systemPods');
+    expect(counted.looks).toBe(3);
+  });
+
+  test.each([
+    ['a refusal', new Refused('prod', 'no')],
+    ['a refusal beside it', new SeveralErrors([untold('nodes'), new Refused('prod', 'no')])],
+  ])('%s is not asked again', async (_, error) => {
+    const { run, counted } = runOf();
+    const read = () => {
+      throw error;
+    };
+    await expect(asTold(run, read)).rejects.toBe(error);
+    expect(counted.looks).toBe(0);
+  });
+});

@@ -1,0 +1,45 @@
+import { expect, test } from 'vitest';
+import type { Observed } from '../../src/cluster/fleet/fleet.ts';
+import { FactError } from '../../src/errors.ts';
+import { clusterBeside } from '../../src/session/observe.ts';
+import { cp1, factsOf, fleetOf, freshHost, joinedHost, type joinedWorker, w1 } from '../fakes/cluster.ts';
+
+/** Looks beside a look at the hosts that yields `seen`; returns of which facts the cluster was asked by, in order. */
+async function asked(known: readonly Observed[], seen: readonly Observed[]): Promise<readonly string[]> {
+  const order: string[] = [];
+  const cluster = (hosts: readonly Observed[]) => {
+    order.push(hosts === known ? 'known' : 'seen');
+    return Promise.resolve({ state: 'absent' as const });
+  };
+  const hosts = Promise.resolve().then(() => {
+    order.push('hosts');
+    return seen;
+  });
+  await clusterBeside(cluster, known, hosts);
+  return order;
+}
+
+const joined = (...worker: Parameters<typeof joinedWorker>) =>
+  fleetOf(joinedHost(cp1), joinedHost(w1, ...worker)).hosts;
+const bare = fleetOf(freshHost(cp1), freshHost(w1)).hosts;
+
+test('the cluster is observed while its hosts are, by their facts from before', async () => {
+  expect(await asked(joined(), joined({ hostname: 'another' }))).toEqual(['known', 'hosts']);
+});
+
+test('it is observed once more if a control plane has another kubeconfig by now, or had none before', async () => {
+  expect(await asked(bare, joined())).toEqual(['known', 'hosts', 'seen']);
+  expect(await asked([], joined())).toEqual(['known', 'hosts', 'seen']);
+});
+
+test('it is not asked before by what could not be told', async () => {
+  const untold = fleetOf([
+    cp1,
+    Object.defineProperty(factsOf(), 'kubernetesTraces', {
+      get: () => {
+        throw new FactError('cp1', 'kubernetesTraces', 'a time-out');
+      },
+    }),
+  ]).hosts;
+  expect(await asked(untold, joined())).toEqual(['hosts', 'seen']);
+});
