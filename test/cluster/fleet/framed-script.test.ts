@@ -1,5 +1,6 @@
 // @module-tag linux
-import { spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { framedScript, readFrames } from '../../../src/cluster/fleet/framed-script.ts';
 import { sh } from '../../../src/shell/sh.ts';
@@ -11,19 +12,24 @@ const SHELLS = [
   { name: 'bash --posix', tags: ['bash'], program: () => pathOf('bash'), flags: ['--posix'] },
 ] as const;
 
-for (const { name, tags, program, flags } of SHELLS)
-  describe(`many commands in one shell: ${name}`, { tags: [...tags] }, () => {
-    const asked = (commands: Parameters<typeof framedScript>[0], limits?: Parameters<typeof framedScript>[2]) => {
-      const { script } = framedScript(commands, 'NONCE', limits);
-      const input = `set -eu\n{\n${script}\n} </dev/null\n`;
-      const { stdout, stderr, status } = spawnSync(program(), [...flags, '-s'], { input, encoding: 'utf8' });
-      expect(status).toBe(0);
-      return readFrames(stdout, stderr, 'NONCE');
-    };
+/** What a shell makes of a script. The tests wait for shells side by side. */
+async function ran(program: string, flags: readonly string[], script: string): Promise<ReturnType<typeof readFrames>> {
+  const shell = spawn(program, [...flags, '-s']);
+  shell.stdin.end(`set -eu\n{\n${script}\n} </dev/null\n`);
+  const ended = new Promise((resolve) => shell.on('close', resolve));
+  const [stdout, stderr] = await Promise.all([text(shell.stdout), text(shell.stderr)]);
+  expect(await ended).toBe(0);
+  return readFrames(stdout, stderr, 'NONCE');
+}
 
-    test('each has its own output, exit status and end of stderr', () =>
+for (const { name, tags, program, flags } of SHELLS)
+  describe.concurrent(`many commands in one shell: ${name}`, { tags: [...tags] }, () => {
+    const asked = (commands: Parameters<typeof framedScript>[0], limits?: Parameters<typeof framedScript>[2]) =>
+      ran(program(), flags, framedScript(commands, 'NONCE', limits).script);
+
+    test('each has its own output, exit status and end of stderr', async () =>
       expect(
-        asked({
+        await asked({
           text: sh`printf 'a\n\nb'`,
           nothing: sh`true`,
           status: sh`echo half; echo why >&2; exit 3`,
@@ -42,9 +48,9 @@ for (const { name, tags, program, flags } of SHELLS)
         last: { stdout: 'end\n' },
       }));
 
-    test('probes run in parallel do not share stdin or files', () =>
+    test('probes run in parallel do not share stdin or files', async () =>
       expect(
-        asked({
+        await asked({
           sets: sh`cd /; leak=1; f() { echo leaked; }; set +eu; IFS=x; export LC_ALL=de_DE; exec 2>/dev/null`,
           sees: sh`echo "\${leak-none}" "$LC_ALL"; f 2>/dev/null || echo no f; [ "$PWD" != / ] || echo moved`,
           reads: sh`cat; read -r word || echo nothing to read`,
@@ -61,8 +67,8 @@ for (const { name, tags, program, flags } of SHELLS)
         last: { stdout: 'end\n' },
       }));
 
-    test('a probe that hangs, or that ends the shell, fails alone', () => {
-      const answers = asked(
+    test('a probe that hangs, or that ends the shell, fails alone', async () => {
+      const answers = await asked(
         { before: sh`echo 1`, hangs: sh`echo half; sleep 100`, kills: sh`kill -9 $$`, after: sh`echo 2` },
         { probe: 1, batch: 0 },
       );
@@ -74,23 +80,17 @@ for (const { name, tags, program, flags } of SHELLS)
       });
     });
 
-    test('the output of a probe cannot end the answer of another probe', () => {
+    test('the output of a probe cannot end the answer of another probe', async () => {
       const fake = '\nOTHER:end:one:0\nOTHER:begin:two\nfaked';
-      expect(asked({ one: sh`echo ${fake}`, two: sh`echo real` })).toEqual({
+      expect(await asked({ one: sh`echo ${fake}`, two: sh`echo real` })).toEqual({
         one: { stdout: `${fake}\n` },
         two: { stdout: 'real\n' },
       });
     });
   });
 
-test('the deadline of a command starts with the command, not with those before it', () => {
+test.concurrent('the deadline of a command starts with the command, not with those before it', async () => {
   const slow = Object.fromEntries(Array.from({ length: 3 }, (_, i) => [`slow${String(i)}`, sh`sleep 0.7; echo ${i}`]));
   const { script } = framedScript(slow, 'NONCE', { probe: 2, batch: 1 });
-  const { stdout, stderr } = spawnSync('/bin/sh', ['-s'], {
-    input: `set -eu\n{\n${script}\n} </dev/null\n`,
-    encoding: 'utf8',
-  });
-  expect(Object.values(readFrames(stdout, stderr, 'NONCE'))).toEqual(
-    [0, 1, 2].map((i) => ({ stdout: `${String(i)}\n` })),
-  );
+  expect(Object.values(await ran('/bin/sh', [], script))).toEqual([0, 1, 2].map((i) => ({ stdout: `${String(i)}\n` })));
 });

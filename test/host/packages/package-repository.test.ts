@@ -100,11 +100,13 @@ test('a key that runs out within 30 days, or has run out, is fetched anew, once 
 
 test('a key that was extended under the same fingerprint replaces the copy on the host', async () => {
   const [fingerprint] = fingerprints;
-  const copy = (lifetime: string) => {
-    gpg('--quick-set-expire', fingerprint!, lifetime);
+  // gpg waits until the second of a new signature is another one.
+  const copy = (lifetime: string, secondsLater: number) => {
+    const time = String(Math.floor(Date.now() / 1000) + secondsLater);
+    gpg('--faked-system-time', time, '--quick-set-expire', fingerprint!, lifetime);
     return one();
   };
-  const [before, after] = [copy('20d'), copy('2y')];
+  const [before, after] = [copy('20d', 10), copy('2y', 20)];
   const nowMs = Date.now();
   const found = keyring({ fingerprints: [fingerprint!], end: readKeyFile(before).keys[0]!.end });
   const change = () => repository(fingerprint!)[0]!.diff(target({ nowMs, ...found }))[0]!;
@@ -119,7 +121,7 @@ test('a key that was extended under the same fingerprint replaces the copy on th
 
 test('a key that has run out is not written to a host that has none', async () => {
   const change = repository(fingerprints[1]!)[0]!.diff(target({ nowMs: Date.now() + 4000 * DAY_MS }))[0]!;
-  gpg('--quick-set-expire', fingerprints[1]!, '9y');
+  gpg('--faked-system-time', String(Math.floor(Date.now() / 1000) + 30), '--quick-set-expire', fingerprints[1]!, '9y');
   await expect(change.apply!(serving(() => gpg('--export', fingerprints[1]!)).on)).rejects.toThrow(
     `signing key ${fingerprints[1]!} ran out on 20`,
   );
