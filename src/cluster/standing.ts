@@ -80,8 +80,6 @@ export const STANDING_WATCHES: Watches = { packages: ['kubeadm'] };
 /** The kubelet writes this cluster name into its own kubeconfig, whatever the cluster is called. */
 const KUBELETS_OWN_NAME = 'default-cluster';
 
-const STANDING_KUBELET_CONF = '/etc/kubernetes/kubelet.conf';
-
 /** The cluster name in a host's kubeconfig files; undefined if they hold none. */
 export function clusterNameOf({ kubeconfigCluster }: Pick<LinuxFacts, 'kubeconfigCluster'>): string | undefined {
   if (kubeconfigCluster === 'absent') return undefined;
@@ -169,7 +167,7 @@ export function standing({ inventory, host, facts, fleet }: Seen): Standing {
   if (told !== undefined && told !== inventory.name && !adopted) return 'foreign';
 
   const isNode = host.role === 'control-plane' || host.role === 'worker';
-  const isMember = traces.has(STANDING_KUBELET_CONF) && shareCa(own, cas);
+  const isMember = traces.has(KUBELET_CONF) && shareCa(own, cas);
   if (cluster.state === 'up') {
     const registered = cluster.nodes.some(({ name }) => name === host.name);
     const unfinished = ours && host.role === 'control-plane' && !isComplete({ inventory, host, facts, fleet }, cluster);

@@ -84,20 +84,20 @@ export function nftables(out: string): readonly Firewall[] {
 }
 
 /** A protocol without ports: `Anywhere                   ALLOW       10.0.0.12/vrrp`. */
-const FIREWALL_UFW_VRRP = /\/vrrp$/;
+const UFW_VRRP = /\/vrrp$/;
 
 /** `6443/tcp                   ALLOW       10.0.0.0/24                # kbuild` of `ufw status`. Rules of IPv6 are left out. */
-function firewallUfwRule(line: string): readonly Allowed[] | 'obscure' {
+function ufwRule(line: string): readonly Allowed[] | 'obscure' {
   const [rule = '', ...comment] = line.split('#');
   const [to = '', action = '', from = ''] = rule.trimEnd().split(/\s{2,}/);
   if (to === '' || from === '' || !/^(?:ALLOW|LIMIT)(?: IN)?$/.test(action)) return [];
   if (to.includes('(v6)') || from.includes('(v6)') || to.endsWith(' FWD')) return [];
-  const isVrrp = FIREWALL_UFW_VRRP.test(to) || FIREWALL_UFW_VRRP.test(from);
-  const sender = from.replace(FIREWALL_UFW_VRRP, '');
+  const isVrrp = UFW_VRRP.test(to) || UFW_VRRP.test(from);
+  const sender = from.replace(UFW_VRRP, '');
   const source = sender === 'Anywhere' ? 'any' : sender;
   if (!/^(?:any|[\d./]+)$/.test(source)) return 'obscure';
   const common = { hook: 'input', from: source, to: 'any', ours: comment.join('#').trim() === OUR_NAME } as const;
-  if (to.replace(FIREWALL_UFW_VRRP, '') === 'Anywhere')
+  if (to.replace(UFW_VRRP, '') === 'Anywhere')
     return [{ ...common, protocol: isVrrp ? 'vrrp' : 'any', ports: ALL_PORTS }];
   const [, ports, protocol] = /^([\d:,]+)(?:\/(tcp|udp))?$/.exec(to) ?? [];
   if (ports === undefined) return 'obscure';
@@ -122,7 +122,7 @@ export function ufw(out: string): readonly Firewall[] {
   if (!/^Status: active/m.test(out)) return [];
   const isBefore = (line: string): boolean => line.startsWith('-A ');
   const all = lines(out);
-  const rules = [...all.filter((line) => !isBefore(line)).map(firewallUfwRule), ...all.filter(isBefore).map(before)];
+  const rules = [...all.filter((line) => !isBefore(line)).map(ufwRule), ...all.filter(isBefore).map(before)];
   return [
     {
       kind: 'ufw',

@@ -1,8 +1,4 @@
-import type { JsonObject } from '../shell/decode.ts';
-import { Secret } from '../shell/secret.ts';
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Secret);
+import { isObject, type JsonObject } from '../shell/decode.ts';
 
 /** The settings that all objects share, key by key; a list counts as one value. */
 export function common(objects: readonly JsonObject[]): JsonObject {
@@ -68,9 +64,6 @@ const isEmpty = (value: unknown): boolean =>
   (Array.isArray(value) && value.length === 0) ||
   (isObject(value) && Object.values(value).every(isEmpty));
 
-const mergeIsObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
-
 /** Lists of `{name, value}` in kubeadm's v1beta4 that are merged by name. */
 const ARGUMENT_LISTS: ReadonlySet<string> = new Set(['extraArgs', 'kubeletExtraArgs', 'extraEnvs']);
 
@@ -79,7 +72,7 @@ export interface Named {
   readonly name: string;
 }
 
-const isNamed = (value: unknown): value is Named => mergeIsObject(value) && typeof value['name'] === 'string';
+const isNamed = (value: unknown): value is Named => isObject(value) && typeof value['name'] === 'string';
 
 /** Arguments of both lists; those of `over` replace all of the same name, in the place of the first. */
 export function mergedArguments<A extends Named>(base: readonly A[], over: readonly A[]): readonly A[] {
@@ -104,7 +97,7 @@ export function merged(base: JsonObject, over: JsonObject): JsonObject {
   for (const [key, value] of Object.entries(over)) {
     const old = base[key];
     if (value === null) Reflect.deleteProperty(result, key);
-    else if (mergeIsObject(value)) result[key] = merged(mergeIsObject(old) ? old : {}, value);
+    else if (isObject(value)) result[key] = merged(isObject(old) ? old : {}, value);
     else if (
       ARGUMENT_LISTS.has(key) &&
       Array.isArray(value) &&

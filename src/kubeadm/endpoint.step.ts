@@ -12,11 +12,11 @@ import { patchObject, refuseUnproved, serverIn, textIn, withServer } from './end
 import { kubeProxyAstray } from './endpoint-kube-proxy.step.ts';
 import { isMoving, joinedNodes, kubeconfigsAstray, liveEndpoint, serverAt } from './endpoint.ts';
 
-const KEY = 'kubeconfig';
+const KUBECONFIG_KEY = 'kubeconfig';
 
 /** The server that joining hosts are told, if it is not the inventory's endpoint; undefined if it is, or if they are told none. */
 export function announcedAstray(inventory: Inventory, cluster: ClusterUp): string | undefined {
-  const found = serverIn(cluster, CLUSTER_INFO, KEY);
+  const found = serverIn(cluster, CLUSTER_INFO, KUBECONFIG_KEY);
   return found === serverAt(inventory.endpoint) ? undefined : found;
 }
 
@@ -35,8 +35,8 @@ export const endpointPublished: Step<'cluster'> = {
         summary: `lead hosts that join ${inventory.name} to ${server} (found ${found} in cluster-info)`,
         apply: async (on) => {
           refuseUnproved(target);
-          const kubeconfig = withServer(textIn(facts, CLUSTER_INFO, KEY)!, server);
-          await patchObject(target, CLUSTER_INFO, { data: { [KEY]: kubeconfig } }, on);
+          const kubeconfig = withServer(textIn(facts, CLUSTER_INFO, KUBECONFIG_KEY)!, server);
+          await patchObject(target, CLUSTER_INFO, { data: { [KUBECONFIG_KEY]: kubeconfig } }, on);
         },
       },
     ];
@@ -50,7 +50,7 @@ export const KUBEADM_CONFIG = {
   metadata: { name: 'kubeadm-config', namespace: 'kube-system' },
 } as const;
 
-const NOTED_KEY = 'ClusterConfiguration';
+const CONFIGURATION_KEY = 'ClusterConfiguration';
 
 /**
  * kubeadm's configuration with the endpoint, and with its names for the API servers that join later. The old one stays among them:
@@ -105,12 +105,12 @@ export const endpointNoted: Step<'cluster'> = {
         summary: `note ${inventory.endpoint} as the endpoint of ${inventory.name} in kubeadm-config (found ${old === '' ? 'none' : old})`,
         apply: async (on) => {
           refuseTooEarly(target, facts);
-          const text = textIn(facts, KUBEADM_CONFIG, NOTED_KEY);
+          const text = textIn(facts, KUBEADM_CONFIG, CONFIGURATION_KEY);
           if (text === undefined) throw new Error('kubeadm-config was not observed');
           await patchObject(
             target,
             KUBEADM_CONFIG,
-            { data: { [NOTED_KEY]: withEndpoint(text, { inventory, old }) } },
+            { data: { [CONFIGURATION_KEY]: withEndpoint(text, { inventory, old }) } },
             on,
           );
         },

@@ -3,7 +3,7 @@ import { inventoryOn, linuxNodes } from '../inventory/hosts.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { beyond, common, merged } from '../inventory/merge.ts';
 import { containerRuntime, type ContainerRuntime } from '../runtime/runtimes.value.ts';
-import type { JsonObject } from '../shell/decode.ts';
+import { isObject, type JsonObject } from '../shell/decode.ts';
 import { onceForEach } from '../shell/memo.ts';
 import { toYaml } from '../shell/yaml.ts';
 import { dnsPatch } from './coredns.ts';
@@ -61,9 +61,6 @@ export function hostPatches(
 }
 
 const TARGET = 'kubeletconfiguration';
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Applies a JSON merge patch (RFC 7386): null removes a field, lists are replaced. */
 function mergePatch(base: unknown, patch: unknown): unknown {

@@ -1,14 +1,11 @@
 import { stringify } from 'yaml';
 import { textDiff } from '../engine/text-diff.ts';
 import { same } from '../inventory/merge.ts';
-import type { JsonObject } from '../shell/decode.ts';
+import { isObject, type JsonObject } from '../shell/decode.ts';
 
 /** The value as JSON: without undefined keys, and with `(secret)` for a secret. */
 const plain = (value: unknown): unknown =>
   value === undefined ? undefined : (JSON.parse(JSON.stringify(value)) as unknown);
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const yaml = (value: unknown): string =>
   value === undefined ? '' : stringify(value, { sortMapEntries: true, lineWidth: 0 });

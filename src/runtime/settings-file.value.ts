@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { merged } from '../inventory/merge.ts';
-import type { JsonObject } from '../shell/decode.ts';
+import { isObject, type JsonObject } from '../shell/decode.ts';
 import { lines, probe, type Probe } from '../shell/probe.ts';
 import { script } from '../templates.ts';
 import type { SharedSettings } from './runtime.value.ts';
@@ -30,9 +30,6 @@ export const sharedFiles = (shared: SharedSettings | undefined): Probe<SharedFil
       return { text, record };
     },
   );
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Settings as text. */
 export const settingsText = (settings: JsonObject): string => `${JSON.stringify(settings, null, 2)}\n`;

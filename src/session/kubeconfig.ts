@@ -18,7 +18,10 @@ import type { On } from '../ssh/remote.ts';
 import type { Run } from './run.ts';
 
 interface Kubeconfig {
-  readonly clusters?: readonly { readonly cluster?: { readonly 'certificate-authority-data'?: string } }[];
+  readonly clusters?: readonly {
+    readonly name?: string;
+    readonly cluster?: { readonly 'certificate-authority-data'?: string };
+  }[];
   readonly users?: readonly { readonly user?: { readonly 'client-certificate-data'?: string } }[];
 }
 
@@ -114,13 +117,6 @@ export async function writeKubeconfig(run: Run, path: string, when: 'always' | '
   if (flags.quiet !== true) context.err(`kubeconfig: ${path}\n`);
 }
 
-interface KubeconfigFileKubeconfig {
-  readonly clusters?: readonly {
-    readonly name: string;
-    readonly cluster: { readonly 'certificate-authority-data'?: string };
-  }[];
-}
-
 /**
  * Removes the destroyed cluster from the operator's machine: the kubeconfig that `up` wrote, and the cluster's entries in the
  * first file of $KUBECONFIG or in ~/.kube/config. Removes only entries with the CA of the destroyed cluster.
@@ -130,8 +126,8 @@ export async function forgetCluster(run: Run, destroyed: ClusterView): Promise<v
   const own = kubeconfigPath(run);
   const text = await read(own);
   if (text === undefined || destroyed.state === 'absent') return;
-  const mine = (parse(text) as KubeconfigFileKubeconfig | null)?.clusters?.find(({ name }) => name === inventory.name);
-  const ca = mine?.cluster['certificate-authority-data'];
+  const mine = (parse(text) as Kubeconfig | null)?.clusters?.find(({ name }) => name === inventory.name);
+  const ca = mine?.cluster?.['certificate-authority-data'];
   if (ca === undefined) return;
   const isOther =
     destroyed.state === 'up' && !casOf(destroyed).includes(spkiFingerprint(Buffer.from(ca, 'base64').toString()));

@@ -1,5 +1,6 @@
 import { parse as parseYaml } from 'yaml';
 import { FactError, KbuildError } from '../errors.ts';
+import { Secret } from './secret.ts';
 import { excerpt } from './text.ts';
 
 /**
@@ -21,11 +22,14 @@ export type JsonObject = { readonly [key: string]: unknown };
 const kindOf = (value: unknown): string =>
   value === null ? 'null' : Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'an object' : typeof value;
 
+/** True for a value with named fields. A list has none, and those of a secret are not to be seen. */
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Secret);
+
 /** A value of JSON or YAML that is an object. Throws on any other. */
 export function objectOf(value: unknown): JsonObject {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new Error(`unexpected output: ${kindOf(value)} where an object was expected`);
-  return value as JsonObject;
+  if (!isObject(value)) throw new Error(`unexpected output: ${kindOf(value)} where an object was expected`);
+  return value;
 }
 
 /** A value that is a list of objects; none where it is missing. Throws on any other. */

@@ -131,7 +131,7 @@ const GUARD = [
   'wait "$p"; s=$?; kill "$w" 2>/dev/null; exit "$s"',
 ].join('\n');
 
-interface MasterStarted {
+interface StartingMaster {
   readonly child: ChildProcessWithoutNullStreams;
   /** The end of what ssh printed on stderr. */
   readonly stderr: () => string;
@@ -141,7 +141,7 @@ interface MasterStarted {
 }
 
 /** Starts ssh, which prints a line when the login has succeeded and the socket is there. */
-function startSsh({ config, address, socket }: MasterOptions): MasterStarted {
+function startSsh({ config, address, socket }: MasterOptions): StartingMaster {
   const options = [
     `ControlPath=${socket}`,
     'ControlMaster=yes',
@@ -177,7 +177,7 @@ function startSsh({ config, address, socket }: MasterOptions): MasterStarted {
 }
 
 /** Waits for the login, the end of ssh, the deadline or the signal, whichever is first. */
-async function outcomeOf({ ready, lost }: MasterStarted, { pause, signal, deadlineMs }: MasterOptions) {
+async function outcomeOf({ ready, lost }: StartingMaster, { pause, signal, deadlineMs }: MasterOptions) {
   const late = new AbortController();
   let abort = (): void => undefined;
   // Not when ssh has ended: a ProxyCommand that hangs keeps its output open.

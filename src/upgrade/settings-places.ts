@@ -2,15 +2,12 @@ import { parseAllDocuments } from 'yaml';
 import type { Fleet, Observed } from '../cluster/fleet/fleet.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
 import { windowsPaths } from '../paths.ts';
-import type { JsonObject } from '../shell/decode.ts';
+import { isObject, type JsonObject } from '../shell/decode.ts';
 import type { SettingsPlace } from './removed-in-use.value.ts';
 import type { Component } from './removed.value.ts';
 
 type Settings = Pick<SettingsPlace, 'flags' | 'featureGates'>;
 type Flags = SettingsPlace['flags'];
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The value below these keys; undefined if one is missing. */
 const below = (object: unknown, ...keys: readonly string[]): unknown =>

@@ -57,8 +57,6 @@ export const windowsKubeProxyPods: Step<'cluster'> = {
   },
 };
 
-const WINDOWS_MINUTES = 60_000;
-
 /** Takes flags that the kubelet of the hop refuses out of kubeadm's file, and returns those that are left. */
 async function keptFlags({ host, facts }: Target<'windows'>, hop: Hop, on: On): Promise<readonly string[] | 'absent'> {
   if (facts.kubeletFlags === 'absent') return 'absent';
@@ -78,7 +76,7 @@ async function keptFlags({ host, facts }: Target<'windows'>, hop: Hop, on: On): 
  */
 const windowsKubeletUpgraded = (hop: Hop, { atOnce }: NodeOptions): Step<'windows'> => ({
   name: 'kubelet-upgraded',
-  settleMs: 10 * WINDOWS_MINUTES,
+  settleMs: 10 * MINUTES,
   diff: (target) => {
     const { inventory, host } = target;
     const node = registeredNode(target);
@@ -105,7 +103,7 @@ const windowsKubeletUpgraded = (hop: Hop, { atOnce }: NodeOptions): Step<'window
 /** Upgrades a kube-proxy that is a service of the host. One that is a pod is an object of the cluster. */
 const windowsKubeProxyUpgraded = (hop: Hop): Step<'windows'> => ({
   name: 'kube-proxy-upgraded',
-  settleMs: WINDOWS_MINUTES,
+  settleMs: MINUTES,
   diff: (target) => {
     const { host, facts } = target;
     if (standing(target) !== 'joined' || !isService(target)) return [];

@@ -68,8 +68,8 @@ export const windowsDefender = eachWindowsHost(
   },
 );
 
-const NEEDED_MIB = 15 * 1024;
-const ADVISED_MIB = 50 * 1024;
+const DISK_NEEDED_MIB = 15 * 1024;
+const DISK_ADVISED_MIB = 50 * 1024;
 
 export const windowsDisk = eachWindowsHost(
   {
@@ -85,10 +85,10 @@ export const windowsDisk = eachWindowsHost(
       ...(fileSystem === 'NTFS'
         ? []
         : [{ severity: 'error' as const, message: `has ${fileSystem} on C:, and NTFS is needed` }]),
-      ...(freeMiB < NEEDED_MIB
-        ? [{ severity: 'error' as const, message: `${free}, and ${String(NEEDED_MIB / 1024)} are needed` }]
-        : freeMiB < ADVISED_MIB
-          ? [{ severity: 'warning' as const, message: `${free}, and ${String(ADVISED_MIB / 1024)} are advised` }]
+      ...(freeMiB < DISK_NEEDED_MIB
+        ? [{ severity: 'error' as const, message: `${free}, and ${String(DISK_NEEDED_MIB / 1024)} are needed` }]
+        : freeMiB < DISK_ADVISED_MIB
+          ? [{ severity: 'warning' as const, message: `${free}, and ${String(DISK_ADVISED_MIB / 1024)} are advised` }]
           : []),
     ];
   },
@@ -145,8 +145,8 @@ export const windowsFeatures = eachWindowsHost(
 
 const CPUS = 4;
 /** kbuild reserves 2 GiB for Windows. With less memory than this, no pod fits. */
-const HARDWARE_NEEDED_MIB = 3500;
-const HARDWARE_ADVISED_MIB = 7500;
+const MEMORY_NEEDED_MIB = 3500;
+const MEMORY_ADVISED_MIB = 7500;
 
 export const windowsHardware = eachWindowsHost(
   {
@@ -161,18 +161,18 @@ export const windowsHardware = eachWindowsHost(
       ...(cpus < CPUS
         ? [{ severity: 'warning' as const, message: `has ${String(cpus)} CPUs, and ${String(CPUS)} are advised` }]
         : []),
-      ...(memoryMiB < HARDWARE_NEEDED_MIB
+      ...(memoryMiB < MEMORY_NEEDED_MIB
         ? [
             {
               severity: 'error' as const,
-              message: `has ${String(memoryMiB)} MiB of memory, and ${String(HARDWARE_NEEDED_MIB)} are needed`,
+              message: `has ${String(memoryMiB)} MiB of memory, and ${String(MEMORY_NEEDED_MIB)} are needed`,
             },
           ]
-        : memoryMiB < HARDWARE_ADVISED_MIB
+        : memoryMiB < MEMORY_ADVISED_MIB
           ? [
               {
                 severity: 'warning' as const,
-                message: `has ${String(memoryMiB)} MiB of memory, and ${String(HARDWARE_ADVISED_MIB)} are advised`,
+                message: `has ${String(memoryMiB)} MiB of memory, and ${String(MEMORY_ADVISED_MIB)} are advised`,
               },
             ]
           : []),

@@ -1,6 +1,6 @@
 import { type Document, LineCounter, parseAllDocuments, type ScalarTag, type Tags } from 'yaml';
 import { pluginFile } from '../../network/plugins.file.ts';
-import type { JsonObject } from '../../shell/decode.ts';
+import { isObject, type JsonObject } from '../../shell/decode.ts';
 import type { UserManifest } from '../inventory.ts';
 import { checksumOf, type ManifestEntry, sourceOf } from '../schema/formats.ts';
 import type { Path } from '../schema/path.ts';
@@ -21,9 +21,6 @@ const YES_NO: ScalarTag = {
   resolve: (text) => /^(?:yes|on)$/i.test(text),
 };
 const customTags = (tags: Tags): Tags => [OCTAL, YES_NO, ...tags];
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The flaw of a manifest: `source:line:column: message`. */
 class ManifestError extends Error {}

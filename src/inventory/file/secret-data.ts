@@ -1,10 +1,7 @@
-import type { JsonObject } from '../../shell/decode.ts';
+import { isObject, type JsonObject } from '../../shell/decode.ts';
 import { Secret } from '../../shell/secret.ts';
 import { unquoted } from '../../shell/text.ts';
 import type { Inventory } from '../inventory.ts';
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Texts of a JSON document, however deep. */
 function texts(value: unknown): readonly string[] {

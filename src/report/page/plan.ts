@@ -40,7 +40,7 @@ interface Item extends RecordedChange {
   readonly fate: Fate;
 }
 
-const FATES: readonly Fate[] = ['failed', 'not done', 'unplanned', 'done', 'not needed', 'waited'];
+const FATES_IN_ORDER: readonly Fate[] = ['failed', 'not done', 'unplanned', 'done', 'not needed', 'waited'];
 
 const placeOf = ({ phase, host, step }: Pick<RecordedChange, 'phase' | 'host' | 'step'>): string =>
   JSON.stringify([phase, host, step]);
@@ -121,13 +121,13 @@ export function planOf(record: RunRecord, happened: Happened, phases: readonly P
         hosts: hostList(hosts),
         count: same.length,
       }));
-      const ordered = lines.toSorted((a, b) => FATES.indexOf(a.fate) - FATES.indexOf(b.fate));
+      const ordered = lines.toSorted((a, b) => FATES_IN_ORDER.indexOf(a.fate) - FATES_IN_ORDER.indexOf(b.fate));
       return [{ title: titles.get(name) ?? name, lines: ordered, counts: countsOf(mine) }];
     }),
   };
 }
 
-const PLAN_FATES: Readonly<Record<Fate, readonly [tone: Tone, sign: string, word: string]>> = {
+const LOOK_OF_FATE: Readonly<Record<Fate, readonly [tone: Tone, sign: string, word: string]>> = {
   done: ['good', '✔', 'done'],
   'not needed': ['quiet', '=', 'not needed'],
   'not done': ['quiet', '○', 'not done'],
@@ -140,7 +140,7 @@ const ORDER: readonly Fate[] = ['done', 'failed', 'not done', 'unplanned', 'not 
 
 const counts = (all: Readonly<Record<Fate, number>>): readonly Html[] =>
   ORDER.filter((fate) => all[fate] > 0).map((fate) => {
-    const [tone, mark, word] = PLAN_FATES[fate];
+    const [tone, mark, word] = LOOK_OF_FATE[fate];
     return badge(tone, mark, `${String(all[fate])} ${word}`);
   });
 
@@ -148,7 +148,7 @@ function phase({ title, lines, counts: own }: PlanPhase): Html {
   const isOpen = own.failed + own['not done'] + own.unplanned > 0;
   return html`<details${attribute('open', isOpen)}><summary><span class="title">${title}</span> ${counts(own)}</summary><ul class="plan">
 ${lines.map(({ fate, summary, hosts }) => {
-  const [tone, mark, word] = PLAN_FATES[fate];
+  const [tone, mark, word] = LOOK_OF_FATE[fate];
   return html`<li>
     ${sign(tone, mark)} <span class="word">${word}</span> <strong>${said(hosts)}</strong>: ${said(summary)}
   </li>`;
