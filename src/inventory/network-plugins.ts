@@ -71,5 +71,11 @@ export type PluginSettings =
 /** A value of `network.plugin`. */
 export type PluginName = PluginSettings['plugin'];
 
+/** Network plugins whose settings an inventory may hold, and that kbuild cannot install: `validate` refuses an inventory with one. */
+export type UnbuiltPlugin = 'cilium';
+
+/** A network plugin that kbuild installs, or leaves to the user: each list of parts has one for every such plugin. */
+export type BuiltPlugin = Exclude<PluginName, UnbuiltPlugin>;
+
 /** The settings of one network plugin. */
 export type SettingsOf<P extends PluginName> = PluginSettings & { readonly plugin: P };

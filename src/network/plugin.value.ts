@@ -1,5 +1,5 @@
 import type { Host, Inventory } from '../inventory/inventory.ts';
-import type { ListeningPort, PluginName, SettingsOf } from '../inventory/network-plugins.ts';
+import type { ListeningPort, PluginName, SettingsOf, UnbuiltPlugin } from '../inventory/network-plugins.ts';
 
 /** An inventory with this network plugin. */
 export type InventoryWith<P extends PluginName> = Inventory & { readonly network: { readonly plugin: P } };
@@ -57,8 +57,8 @@ export interface NetworkPlugin<P extends PluginName = PluginName> {
   readonly name: P;
   /** As its project writes it. */
   readonly title: string;
-  /** False: `validate` refuses an inventory with it. */
-  readonly isSupported: boolean;
+  /** False: kbuild has no steps that install it, and `validate` refuses an inventory with it. */
+  readonly isSupported: P extends UnbuiltPlugin ? false : true;
   /** undefined: the user installs the network. */
   readonly agent: Agent | undefined;
   /** Namespaces of its pods and of its operator, beside kube-system. */

@@ -19,9 +19,7 @@ const FILES: { readonly [P in PluginName]: PluginFile<P> } = {
       windows: undefined,
     }),
     otherwise: ({ network: { cilium } }) =>
-      cilium === undefined
-        ? []
-        : [problem(['network', 'cilium'], 'is for the plugin cilium, which is not supported yet')],
+      cilium === undefined ? [] : [problem(['network', 'cilium'], 'is for the plugin cilium, which is not built yet')],
   },
   none: { settings: () => ({ plugin: 'none', windows: undefined }) },
 };
@@ -38,10 +36,15 @@ export const pluginManifests = (
   );
 
 /** Refuses network plugins that kbuild cannot install. */
-const supportedPlugin: Rule = ({ network: { plugin } }) => {
+const builtPlugin: Rule = ({ network: { plugin } }) => {
   if (networkPluginNamed(plugin).isSupported) return [];
   const names = networkPlugins.flatMap(({ name, isSupported }) => (isSupported ? [name] : []));
-  return [problem(['network', 'plugin'], `${plugin} is not supported yet; use one of: ${names.join(', ')}`)];
+  return [
+    problem(
+      ['network', 'plugin'],
+      `${plugin} is not built yet: kbuild has no steps that install it; use one of: ${names.join(', ')}`,
+    ),
+  ];
 };
 
 /** Settings of the network plugin, and none of another plugin that would have no effect. */
@@ -52,4 +55,4 @@ const pluginSettings: Rule = (file) =>
   });
 
 /** Rules about the network plugin. */
-export const pluginRules: readonly Rule[] = [supportedPlugin, pluginSettings];
+export const pluginRules: readonly Rule[] = [builtPlugin, pluginSettings];

@@ -2,7 +2,7 @@ import type { Fleet } from '../cluster/fleet/fleet.ts';
 import { type ClusterUp, objectKey } from '../cluster/fleet/view.ts';
 import { Refused } from '../errors.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import type { PluginName } from '../inventory/network-plugins.ts';
+import type { BuiltPlugin, PluginName } from '../inventory/network-plugins.ts';
 import { ofCluster, within } from '../shell/decode.ts';
 import { calicoRefusals } from './calico.refusal.ts';
 import { flannelRefusals } from './flannel.refusal.ts';
@@ -13,15 +13,17 @@ interface LiveNetwork<P extends PluginName = PluginName> {
   refusals(inventory: InventoryWith<P>, fleet: Fleet): readonly Refused[];
 }
 
-const PLUGINS: { readonly [P in PluginName]?: LiveNetwork<P> } = {
+const PLUGINS = {
   flannel: { refusals: flannelRefusals },
   calico: { refusals: calicoRefusals },
-};
+  none: { refusals: () => [] },
+} satisfies { readonly [P in BuiltPlugin]: LiveNetwork<P> };
 
 /** Why `up` cannot change the network plugin of a live cluster to the desired settings. */
 export function networkRefusals(inventory: Inventory, fleet: Fleet): readonly Refused[] {
-  const plugin: LiveNetwork | undefined = PLUGINS[inventory.network.plugin];
-  return plugin?.refusals(inventory, fleet) ?? [];
+  // `validate` refuses the others.
+  const plugin: LiveNetwork = PLUGINS[inventory.network.plugin as BuiltPlugin];
+  return plugin.refusals(inventory, fleet);
 }
 
 /** True for a live DaemonSet of kbuild's own manifests. */

@@ -1,17 +1,23 @@
 import { manifest, type Manifest } from '../engine/objects.ts';
 import type { Step } from '../engine/step.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import type { PluginName } from '../inventory/network-plugins.ts';
+import type { BuiltPlugin } from '../inventory/network-plugins.ts';
 import { calico, calicoOperator } from './calico.step.ts';
 import { flannel } from './flannel.step.ts';
 import type { PluginPart } from './plugin.step.ts';
 
-const PARTS: { readonly [P in PluginName]?: readonly PluginPart<P>[] } = {
+const PARTS = {
   flannel: [flannel],
   calico: [calicoOperator, calico],
-};
+  // The user installs it.
+  none: [],
+} satisfies { readonly [P in BuiltPlugin]: readonly PluginPart<P>[] };
 
-const partsOf = ({ network }: Inventory): readonly PluginPart[] => PARTS[network.plugin] ?? [];
+function partsOf({ network: { plugin } }: Inventory): readonly PluginPart[] {
+  // A cluster without a network would wait for its nodes for ever.
+  if (!(plugin in PARTS)) throw new Error(`kbuild cannot install ${plugin}, and validate refuses it`);
+  return PARTS[plugin as BuiltPlugin];
+}
 
 /** The objects of the network plugin, in the order in which they are applied. */
 export const networkManifests = (inventory: Inventory): readonly Manifest[] =>

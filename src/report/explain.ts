@@ -136,11 +136,11 @@ const COMPONENTS: Readonly<Record<string, readonly { readonly name: string; read
   'network.plugin': networkPlugins,
 };
 
-/** The allowed values; of components, also whether kbuild supports them. */
+/** The allowed values; of components, also whether kbuild can install them. */
 const valuesOf = ({ path, allowed, default: preset }: Setting): Explanation['values'] =>
   allowed.map((value) => {
     const component = COMPONENTS[path]?.find(({ name }) => name === value);
-    const notes = [value === preset ? 'the default' : '', component?.isSupported === false ? 'not supported yet' : ''];
+    const notes = [value === preset ? 'the default' : '', component?.isSupported === false ? 'not built yet' : ''];
     return { value, note: notes.filter((note) => note !== '').join(', ') };
   });
 

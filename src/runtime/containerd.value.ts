@@ -132,7 +132,7 @@ const containers = probe(
 );
 
 /** containerd, by default from Docker's repository. */
-export const containerd: ContainerRuntime = {
+export const containerd: ContainerRuntime<'containerd'> = {
   name: 'containerd',
   title: 'containerd',
   socket: SOCKET,

@@ -154,7 +154,7 @@ const images = probe(
  * CRI-O from its project's packages.
  * The packages overwrite 10-crio.conf at every upgrade, so kbuild's drop-in has a higher number.
  */
-export const crio: ContainerRuntime = {
+export const crio: ContainerRuntime<'crio'> = {
   name: 'crio',
   title: 'CRI-O',
   socket: SOCKET,

@@ -136,7 +136,7 @@ const ofDocker = (...args: readonly string[]) =>
   sh`if command -v docker >/dev/null && systemctl -q is-active docker; then timeout -k 1 20 docker ${args}; fi`;
 
 /** Docker Engine from Docker's repository, with cri-dockerd of its project's release, which speaks CRI for it. */
-export const docker: ContainerRuntime = {
+export const docker: ContainerRuntime<'docker'> = {
   name: 'docker',
   title: 'Docker Engine',
   socket: '/run/cri-dockerd.sock',

@@ -163,8 +163,8 @@ export interface RuntimeMisfit {
  * Everything that other parts of kbuild know about a container runtime of Linux hosts. Its steps are in src/runtime/, the
  * functions for scripts in templates/runtime/.
  */
-export interface ContainerRuntime {
-  readonly name: RuntimeName;
+export interface ContainerRuntime<N extends RuntimeName = RuntimeName> {
+  readonly name: N;
   /** What messages call it. */
   readonly title: string;
   /** Path of the CRI socket. */

@@ -13,7 +13,11 @@ import type { ContainerRuntime } from './runtime.value.ts';
 export type { ContainerRuntime };
 
 /** All container runtimes of Linux hosts that kbuild knows. */
-export const CONTAINER_RUNTIMES: readonly ContainerRuntime[] = [containerd, crio, docker];
+export const CONTAINER_RUNTIMES: readonly ContainerRuntime[] = Object.values({
+  containerd,
+  crio,
+  docker,
+} satisfies { readonly [N in RuntimeName]: ContainerRuntime<N> });
 
 /** The container runtime of the host that the inventory holds for (`inventoryOn`). */
 export const containerRuntime = ({

@@ -373,7 +373,7 @@ const VALUES: readonly Bad[] = [
     'settings of Cilium for flannel',
     line(5, 'network:\n  cilium: { encryption: wireguard }'),
     '6:11 network.cilium:',
-    /is for the plugin cilium, which is not supported yet/,
+    /is for the plugin cilium, which is not built yet/,
   ],
   [
     'settings of Calico for flannel',

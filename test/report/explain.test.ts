@@ -121,7 +121,7 @@ describe('kbuild explain', () => {
   });
 
   test('says of a component whether it is supported', async () => {
-    expect(await printed('network.plugin')).toMatch(/flannel: the default\n {2}cilium: not supported yet/);
+    expect(await printed('network.plugin')).toMatch(/flannel: the default\n {2}cilium: not built yet/);
   });
 
   test('a check and an exit code need no word before them where no setting has the name', async () => {

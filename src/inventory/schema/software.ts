@@ -150,7 +150,7 @@ export const network = z
   .strictObject({
     plugin: z.enum(['flannel', 'calico', 'cilium', 'none']).default('flannel').meta({
       description:
-        'Network plugin. calico (not run): by its operator, VXLAN without BGP, as Windows hosts need it. cilium: not supported yet. none: install one yourself, e.g. by manifests.',
+        'Network plugin. calico (not run): by its operator, VXLAN without BGP, as Windows hosts need it. cilium: not built yet. none: install one yourself, e.g. by manifests.',
     }),
     podSubnet: cidr()
       .default('10.244.0.0/16')
@@ -200,7 +200,7 @@ export const network = z
       })
       .prefault({})
       .meta({ description: 'Settings of Calico.' }),
-    cilium: ciliumSettings.exactOptional().meta({ description: 'Settings of Cilium: not supported yet.' }),
+    cilium: ciliumSettings.exactOptional().meta({ description: 'Settings of Cilium: not built yet.' }),
     windows,
     testImage: image().exactOptional().meta({
       description:

@@ -20,7 +20,8 @@ interface WindowsPart<P extends PluginName = PluginName> {
   access(inventory: InventoryWith<P>): readonly JsonObject[];
 }
 
-const PARTS: { readonly [P in PluginName]?: WindowsPart<P> } = {
+/** Partial: the network of Windows hosts may come from the plugin's own operator, or from nothing. */
+const WINDOWS_PARTS: { readonly [P in PluginName]?: WindowsPart<P> } = {
   flannel: {
     steps: [windowsCniFile, flannelConfig, flanneldService, flannelNetwork],
     pods: windowsFlannelObjects,
@@ -28,7 +29,7 @@ const PARTS: { readonly [P in PluginName]?: WindowsPart<P> } = {
   },
 };
 
-const partOf = ({ network }: Inventory): WindowsPart | undefined => PARTS[network.plugin];
+const partOf = ({ network }: Inventory): WindowsPart | undefined => WINDOWS_PARTS[network.plugin];
 
 /** Objects of the pod network and kube-proxy for Windows hosts; undefined if kbuild installs no network on them. */
 export function windowsNetworkManifest(inventory: Inventory): Manifest | undefined {
