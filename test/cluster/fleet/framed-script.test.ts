@@ -42,7 +42,7 @@ for (const { name, tags, program, flags } of SHELLS)
         text: { stdout: 'a\n\nb' },
         nothing: { stdout: '' },
         status: { failed: 'status 3: why' },
-        missing: { failed: expect.stringMatching(/^status 127: .*not found/) as string },
+        missing: { failed: expect.stringMatching(/^status 127: .*no-such-program-here/) as string },
         stops: { failed: 'status 1' },
         'an odd name': { stdout: "it's\n" },
         last: { stdout: 'end\n' },
