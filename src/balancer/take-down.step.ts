@@ -1,6 +1,6 @@
 import { isNodeGone } from '../cluster/nodes.ts';
 import { standing } from '../cluster/standing.ts';
-import { runs } from '../engine/combinators.ts';
+import { mapChanges, runs, when } from '../engine/combinators.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
 import { isSwitchedOn } from '../host/services.facts.ts';
@@ -55,17 +55,13 @@ function refuseInUse({ inventory, host, fleet }: Target): void {
 }
 
 /** Stops the load balancer of a host that is no longer one, when no node needs it. */
-export const formerBalancer: Step = {
-  ...noLoadBalancer,
-  diff: (target) =>
-    noLoadBalancer.diff(target).map((change) => ({
-      ...change,
-      apply: async (on) => {
-        refuseInUse(target);
-        await change.apply?.(on);
-      },
-    })),
-};
+export const formerBalancer: Step = mapChanges(noLoadBalancer, (change, target) => ({
+  ...change,
+  apply: async (on) => {
+    refuseInUse(target);
+    await change.apply?.(on);
+  },
+}));
 
 /** True for a host that is no node of the live cluster. */
 function isStray(target: Target): boolean {
@@ -75,18 +71,10 @@ function isStray(target: Target): boolean {
 }
 
 /** Stops the load balancer of a host outside the cluster first of all: it still claims the virtual address of another host. */
-export const strayBalancer: Step = {
-  name: 'stray-balancer',
-  watches,
-  diff: (target) => (isStray(target) ? noLoadBalancer.diff(target) : []),
-};
+export const strayBalancer: Step = { ...when(isStray, noLoadBalancer), name: 'stray-balancer' };
 
 /** Stops the load balancer of a node after kubeadm's reset, which may need it. */
-export const membersBalancer: Step = {
-  name: 'no-load-balancer',
-  watches,
-  diff: (target) => (isStray(target) ? [] : noLoadBalancer.diff(target)),
-};
+export const membersBalancer: Step = when((target) => !isStray(target), noLoadBalancer);
 
 /** Removes kbuild's configurations from a former load balancer, and restores those from before. */
 export const noBalancerFiles: Step = {

@@ -4,6 +4,7 @@ import { kubeVipStopped } from '../balancer/kube-vip.step.ts';
 import { strayBalancer } from '../balancer/take-down.step.ts';
 import type { BeforeMembership } from '../cluster/members.ts';
 import type { Leaving } from '../cluster/removal.ts';
+import { withInventory } from '../engine/combinators.ts';
 import type { Drain } from '../engine/drain.ts';
 import type { Phase, Step } from '../engine/step.ts';
 import { jobEnded } from '../host/idle.step.ts';
@@ -34,10 +35,7 @@ export function remove(inventory: Inventory, { leaving, drain, before }: RemoveO
   const names = new Set(leaving.map(({ name }) => name));
   // The inventory of the command still names the hosts that leave.
   const after: Inventory = { ...inventory, hosts: inventory.hosts.filter(({ name }) => !names.has(name)) };
-  const afterwards = (step: Step): Step => ({
-    ...step,
-    diff: (target) => step.diff({ ...target, inventory: after }),
-  });
+  const afterwards = (step: Step): Step => withInventory(step, () => after);
   const changesBalancers = inventory.hosts.some(({ name, role }) => names.has(name) && role !== 'worker');
   const balancing = { kind: 'linux', hosts: changesBalancers ? balancers(after) : [], concurrency: 1 } as const;
   const steps = [

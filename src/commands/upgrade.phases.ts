@@ -1,5 +1,6 @@
 import { backInBalancers, outOfBalancers } from '../balancer/servers.step.ts';
 import type { Fleet, Kind } from '../cluster/fleet/fleet.ts';
+import { when } from '../engine/combinators.ts';
 import type { Phase, Step } from '../engine/step.ts';
 import { onlyHosts } from '../engine/target.ts';
 import { jobEnded } from '../host/idle.step.ts';
@@ -79,10 +80,7 @@ const earlierThan = (hop: Hop, { hops }: UpgradeOptions): readonly Hop[] =>
   hops.slice(0, Math.max(0, hops.indexOf(hop)));
 
 /** A step that has its turn only before the member of the host is brought to the patch that the hop needs. */
-const whileOldEtcd = (hop: Hop, step: Step): Step => ({
-  ...step,
-  diff: (target) => (hasOldEtcd(target, hop) ? step.diff(target) : []),
-});
+const whileOldEtcd = (hop: Hop, step: Step): Step => when((target) => hasOldEtcd(target, hop), step);
 
 /** Etcd before the control planes: to the patch that the hop needs; where kbuild built it on hosts of its own, to its new minor. */
 function etcdPhases(inventory: Inventory, hop: Hop, options: UpgradeOptions): readonly Phase[] {

@@ -1,6 +1,7 @@
 import type { Fleet } from '../cluster/fleet/fleet.ts';
 import { standing } from '../cluster/standing.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
+import { withChanges } from './combinators.ts';
 import { plan } from './plan.ts';
 import type { Change, Phase, Step } from './step.ts';
 import { onlyHosts, reached } from './target.ts';
@@ -32,10 +33,9 @@ function parts(phase: Phase): { readonly rest: Phase; readonly waiting: Phase } 
   const only = (isMeant: (step: Step, change: Change, host: Host) => boolean): Phase =>
     ({
       ...phase,
-      steps: (phase.steps as readonly Step[]).map((step): Step => ({
-        ...step,
-        diff: (target) => step.diff(target).filter((change) => isMeant(step, change, target.host)),
-      })),
+      steps: (phase.steps as readonly Step[]).map((step) =>
+        withChanges(step, (changes, { host }) => changes.filter((change) => isMeant(step, change, host))),
+      ),
     }) as Phase;
   return { rest: only((...of) => !mustWait(phase, ...of)), waiting: only((...of) => mustWait(phase, ...of)) };
 }

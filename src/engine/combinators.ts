@@ -1,7 +1,52 @@
+import type { Kind } from '../cluster/fleet/fleet.ts';
 import type { ClusterView } from '../cluster/fleet/view.ts';
-import type { LinuxHost, WindowsHost } from '../inventory/inventory.ts';
+import type { Inventory, LinuxHost, WindowsHost } from '../inventory/inventory.ts';
 import type { Command } from '../shell/command.ts';
-import type { Change, Step } from './step.ts';
+import { united } from '../shell/watched.ts';
+import { type Change, type Step, type Target, type Unobserved, watchesOf } from './step.ts';
+
+/** The step, where the condition holds. Its facts are observed everywhere. */
+export const when = <K extends Kind>(holds: (target: Target<K>) => boolean, step: Step<K>): Step<K> => ({
+  ...step,
+  diff: (target) => (holds(target) ? step.diff(target) : []),
+});
+
+/** The step, where the inventory alone says so. Elsewhere nothing is observed for it. */
+export const where = <K extends Kind>(holds: (about: Unobserved<K>) => boolean, step: Step<K>): Step<K> => ({
+  ...when(holds, step),
+  watches: (about) => (holds(about) ? watchesOf(step, about) : {}),
+});
+
+/** The step with other changes, made of its own. */
+export const withChanges = <K extends Kind>(
+  step: Step<K>,
+  changes: (own: readonly Change[], target: Target<K>) => readonly Change[],
+): Step<K> => ({ ...step, diff: (target) => changes(step.diff(target), target) });
+
+/** The step with each change turned into another one. */
+export const mapChanges = <K extends Kind>(
+  step: Step<K>,
+  change: (own: Change, target: Target<K>) => Change,
+): Step<K> => withChanges(step, (own, target) => own.map((one) => change(one, target)));
+
+/** The step as it is for another inventory. */
+export const withInventory = <K extends Kind>(step: Step<K>, inventory: (target: Target<K>) => Inventory): Step<K> => ({
+  ...step,
+  diff: (target) => step.diff({ ...target, inventory: inventory(target) }),
+});
+
+/** A step that is made for each target, e.g. because what it expects of the run depends on it. All but its `diff` is as in `shape`. */
+export const perTarget = <K extends Kind>(shape: Step<K>, make: (target: Target<K>) => Step<K>): Step<K> => ({
+  ...shape,
+  diff: (target) => make(target).diff(target),
+});
+
+/** Several steps as one, which need no time to settle: their changes are made in this order. */
+export const together = <K extends Kind>(name: string, ...steps: readonly Step<K>[]): Step<K> => ({
+  name,
+  watches: (about) => united(steps.map((step) => watchesOf(step, about))),
+  diff: (target) => steps.flatMap((step) => step.diff(target)),
+});
 
 /** An `apply` that is one command on one host. */
 export const runs =
@@ -22,6 +67,18 @@ export const waitForApi = ({ reason }: Extract<ClusterView, { readonly state: 'd
   summary: `wait for the API server to answer (${reason})`,
 });
 
+/** The step, which waits while the API does not answer, on targets that need it. */
+export const orWaitForApi = <K extends 'linux' | 'windows'>(
+  step: Step<K>,
+  needsApi: (target: Target<K>) => boolean = () => true,
+): Step<K> => ({
+  ...step,
+  diff: (target) => {
+    const { cluster } = target.fleet;
+    return cluster.state === 'down' && needsApi(target) ? [waitForApi(cluster)] : step.diff(target);
+  },
+});
+
 /** An API server of a busy or restarted control plane may take that long, in ms. */
 const API_BACK_MS = 5 * 60_000;
 
@@ -30,10 +87,6 @@ const API_BACK_MS = 5 * 60_000;
  * that a busy API leaves unanswered would pass for "nothing to do", and the steps that follow would change a node that was not drained.
  */
 export const whenApiAnswers = <K extends 'linux' | 'windows'>(step: Step<K>): Step<K> => ({
-  ...step,
+  ...orWaitForApi(step, ({ host }) => host.role !== 'etcd'),
   settleMs: Math.max(step.settleMs ?? 0, API_BACK_MS),
-  diff: (target) => {
-    const { cluster } = target.fleet;
-    return cluster.state === 'down' && target.host.role !== 'etcd' ? [waitForApi(cluster)] : step.diff(target);
-  },
 });

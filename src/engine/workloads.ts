@@ -15,7 +15,7 @@ import { kubectl } from '../inventory/api-server.ts';
 import { sh } from '../shell/sh.ts';
 import type { On } from '../ssh/remote.ts';
 import { script } from '../templates.ts';
-import { whenApiAnswers } from './combinators.ts';
+import { when, whenApiAnswers } from './combinators.ts';
 import { type AnyStep, type AnyTarget, registeredNode, REPORT_SECONDS, withWorkloads } from './drain.ts';
 import { hooksFor, runHooks } from './hooks.ts';
 import type { Step, Target } from './step.ts';
@@ -36,16 +36,11 @@ export const isChanging = (target: AnyTarget): boolean => CHANGING in (registere
 export const whileNoted = <K extends 'linux' | 'windows'>(
   isDue: (target: Target<K>) => boolean,
   step: Step<K>,
-): Step<K> => {
-  const waiting = whenApiAnswers(step);
-  return {
-    ...waiting,
-    diff: (target) => {
-      const isUnknown = target.fleet.cluster.state === 'down' && standing(target) === 'joined';
-      return isUnknown || isDue(target) ? waiting.diff(target) : [];
-    },
-  };
-};
+): Step<K> =>
+  when<K>((target) => {
+    const isUnknown = target.fleet.cluster.state === 'down' && standing(target) === 'joined';
+    return isUnknown || isDue(target);
+  }, whenApiAnswers(step));
 
 /** Sets the note on the host's node, or removes it. */
 export const noted =

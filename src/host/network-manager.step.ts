@@ -1,8 +1,8 @@
-import { type Step, type Target, watchesOf } from '../engine/step.ts';
+import { together, when } from '../engine/combinators.ts';
+import type { Step, Target } from '../engine/step.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { networkPlugin } from '../network/plugins.value.ts';
 import { OWN_HEADER, paths } from '../paths.ts';
-import { united } from '../shell/watched.ts';
 import { file } from './file.step.ts';
 import { service } from './service.step.ts';
 
@@ -45,8 +45,4 @@ const isRunning = ({ facts }: Target): boolean => {
  * Where NetworkManager runs, it takes over every interface that appears, also those of pods, and removes their addresses and routes.
  * The settings must be there before the network plugin makes the first of them.
  */
-export const networkManager: Step = {
-  name: 'network-manager',
-  watches: (about) => united([settings, reloaded].map((step) => watchesOf(step, about))),
-  diff: (target) => (isRunning(target) ? [...settings.diff(target), ...reloaded.diff(target)] : []),
-};
+export const networkManager: Step = when(isRunning, together('network-manager', settings, reloaded));

@@ -3,7 +3,7 @@ import type { Fleet } from '../cluster/fleet/fleet.ts';
 import { isMemberOf } from '../cluster/members.ts';
 import { isDrained, isMissed } from '../cluster/nodes.ts';
 import { passRestartGate } from '../cluster/restart-gate.ts';
-import { waitForApi, whenApiAnswers } from '../engine/combinators.ts';
+import { perTarget, waitForApi, when, whenApiAnswers } from '../engine/combinators.ts';
 import { type Drain, drainForAWhile } from '../engine/drain.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { uncordonedWhenReady, workloadsBack } from '../engine/workloads.ts';
@@ -48,10 +48,7 @@ export const isDue = ({ host, facts }: Pick<Target, 'host' | 'facts'>, { from }:
   from.get(host.name) === facts.bootId;
 
 /** A step that has its turn only before the host restarts. */
-export const whileDue = (reboots: Reboots, step: Step): Step => ({
-  ...step,
-  diff: (target) => (isDue(target, reboots) ? step.diff(target) : []),
-});
+export const whileDue = (reboots: Reboots, step: Step): Step => when((target) => isDue(target, reboots), step);
 
 const watches = { files: [paths.reboot] };
 
@@ -182,10 +179,11 @@ export const othersRebooted = (reboots: Reboots, batch: readonly LinuxHost[]): S
 
 /** Drains one node, restarts its host, waits for `gates`, lets it take pods again, and waits until its workloads are back. */
 export const rebootSteps = (reboots: Reboots, options: RebootOptions, gates: readonly Step[]): readonly Step[] => {
-  const planned = (make: (willDrain: () => boolean) => Step): Step => ({
-    ...make(() => false),
-    diff: (target) => make(() => isDue(target, reboots)).diff(target),
-  });
+  const planned = (make: (willDrain: () => boolean) => Step): Step =>
+    perTarget(
+      make(() => false),
+      (target) => make(() => isDue(target, reboots)),
+    );
   const { drain, losesPods } = options;
   return [
     whileDue(

@@ -4,8 +4,8 @@ import { acting } from '../cluster/live.ts';
 import { CORDON_TAINT } from '../cluster/nodes.ts';
 import { standing } from '../cluster/standing.ts';
 import { wantedTaints } from '../cluster/taints.ts';
-import { runs } from '../engine/combinators.ts';
-import type { Phase, Step, Target } from '../engine/step.ts';
+import { runs, withChanges } from '../engine/combinators.ts';
+import type { Change, Phase, Step, Target } from '../engine/step.ts';
 import { kubectl } from '../inventory/api-server.ts';
 import { linuxNodes } from '../inventory/hosts.ts';
 import type { LinuxHost } from '../inventory/inventory.ts';
@@ -81,15 +81,9 @@ export const corednsSpread: Step = {
 export const spreadAfterDrains = (phases: readonly Phase[], drains: (target: Target) => boolean): readonly Phase[] =>
   phases.map((phase) => {
     if (phase.kind !== 'linux') return phase;
-    const steps = phase.steps.map((step): Step => {
-      if (step.name !== corednsSpread.name) return step;
-      const diff: Step['diff'] = (target) => {
-        const found = step.diff(target);
-        if (found.length > 0 || !drains(target)) return found;
-        const summary = 'spread CoreDNS over the nodes, if the drains leave all of it on one';
-        return [{ summary, foreseen: true }];
-      };
-      return { ...step, diff };
-    });
+    const summary = 'spread CoreDNS over the nodes, if the drains leave all of it on one';
+    const foreseen = (found: readonly Change[], target: Target): readonly Change[] =>
+      found.length > 0 || !drains(target) ? found : [{ summary, foreseen: true }];
+    const steps = phase.steps.map((step) => (step.name === corednsSpread.name ? withChanges(step, foreseen) : step));
     return { ...phase, steps };
   });

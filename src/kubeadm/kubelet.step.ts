@@ -1,7 +1,7 @@
 import { isMixed } from '../cluster/api-versions.ts';
 import type { ClusterUp } from '../cluster/fleet/view.ts';
 import { standing } from '../cluster/standing.ts';
-import { waitForApi } from '../engine/combinators.ts';
+import { together, waitForApi } from '../engine/combinators.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { textDiff } from '../engine/text-diff.ts';
@@ -149,12 +149,9 @@ export const kubeletSettings: Step = {
 
 /** Gives the kubelet of a host the settings that the runtime of its pods needs, and takes those of another one away. */
 export const kubeletByRuntime: Step = {
-  ...kubeadmPatches,
-  ...kubeletSettings,
-  name: 'kubelet-by-runtime',
+  ...together('kubelet-by-runtime', kubeadmPatches, kubeletSettings),
   // A control plane that serves alone is away while its own pods start on the other runtime.
   settleMs: 5 * 60_000,
-  diff: (target) => [...kubeadmPatches.diff(target), ...kubeletSettings.diff(target)],
 };
 
 /**

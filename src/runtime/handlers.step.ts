@@ -1,5 +1,6 @@
+import { when, where } from '../engine/combinators.ts';
 import { manifest, type Manifest } from '../engine/objects.ts';
-import { type Step, type Target, type Unobserved, watchesOf } from '../engine/step.ts';
+import type { Step, Target, Unobserved } from '../engine/step.ts';
 import { fileChanges } from '../host/file.step.ts';
 import { handlerPackage } from '../host/packages/handler-packages.value.ts';
 import { packages } from '../host/packages/packages.step.ts';
@@ -21,11 +22,11 @@ const isWanted = ({ inventory }: Unobserved, kind: HandlerKind): boolean =>
   inventory.runtime.handlers.some((handler) => handler.kind === kind && handler.from === 'package');
 
 /** A step of hosts that get this package; the check runtime-handlers tells of hosts for which there is none. */
-const onlyWithPackage = (kind: HandlerKind, step: Step): Step => ({
-  ...step,
-  watches: (about) => (isWanted(about, kind) ? watchesOf(step, about) : {}),
-  diff: (target) => (isWanted(target, kind) && handlerPackage(target, kind) !== undefined ? step.diff(target) : []),
-});
+const onlyWithPackage = (kind: HandlerKind, step: Step): Step =>
+  where(
+    (about) => isWanted(about, kind),
+    when((target) => handlerPackage(target, kind) !== undefined, step),
+  );
 
 /** The repository of a kind's project, and its package, which upgrades of the system may change. */
 const packageSteps = (kind: HandlerKind, { id, name, repository }: HandlerPackage): readonly Step[] =>

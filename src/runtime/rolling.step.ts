@@ -2,11 +2,20 @@ import { isDeepStrictEqual } from 'node:util';
 import { isDrained, isMissed } from '../cluster/nodes.ts';
 import { passRestartGate } from '../cluster/restart-gate.ts';
 import { standing } from '../cluster/standing.ts';
-import { waitForApi, whenApiAnswers } from '../engine/combinators.ts';
+import {
+  mapChanges,
+  orWaitForApi,
+  perTarget,
+  waitForApi,
+  when,
+  whenApiAnswers,
+  withInventory,
+} from '../engine/combinators.ts';
 import { type Drain, drainForAWhile, registeredNode } from '../engine/drain.ts';
-import type { Change, Step, Target } from '../engine/step.ts';
+import type { Step, Target } from '../engine/step.ts';
 import { CHANGING, isChanging, noted, uncordonedWhenReady, whileNoted, workloadsBack } from '../engine/workloads.ts';
 import { NotConverged } from '../errors.ts';
+import type { Inventory } from '../inventory/inventory.ts';
 import { sh } from '../shell/sh.ts';
 import { driverChange } from './cgroup-driver.step.ts';
 import { moveGates, newRuntimeAnswers, pendingMove, runtimeMoved } from './change.step.ts';
@@ -40,11 +49,6 @@ const isUnderWay = (target: Target): boolean => {
   if (target.host.role === 'etcd') return standing(target) === 'joined';
   return runtimeChange(target) !== undefined || isChanging(target);
 };
-
-const onlyWhile = (isDue: (target: Target) => boolean, step: Step): Step => ({
-  ...step,
-  diff: (target) => (isDue(target) ? step.diff(target) : []),
-});
 
 /**
  * Waits until every other node that kbuild has drained takes pods again, and its workloads are back. A node that does not come back
@@ -110,7 +114,7 @@ const changeNoted: Step = {
 };
 
 const drained = (drain: Drain): Step =>
-  onlyWhile(
+  when(
     isDrainedFor,
     whenApiAnswers<'linux'>(
       drainForAWhile(
@@ -121,51 +125,41 @@ const drained = (drain: Drain): Step =>
   );
 
 /** What a change of the runtime does on a host that is in use: the gate first, and after a package the new program runs. */
-function guarded(target: Target, { name }: Step, change: Change): Change {
-  const { apply, disrupts, restarts } = change;
-  if (apply === undefined || disrupts !== true) return change;
-  const { inventory, host } = target;
-  const { unit } = containerRuntime(inventory);
-  return {
-    ...change,
-    ...(restarts === undefined ? {} : { restarts: restarts.map((one) => ({ ...one, atOnce: 1 })) }),
-    apply: async (on) => {
-      await passRestartGate(target, on);
-      await apply(on);
-      // Not every package restarts what it has replaced.
-      if (name === runtimePackageStep(inventory))
-        await on(host).run(sh`systemctl daemon-reload && systemctl restart ${unit}`);
-    },
-  };
-}
+const guarded = (step: Step): Step =>
+  mapChanges(step, (change, target) => {
+    const { apply, disrupts, restarts } = change;
+    if (apply === undefined || disrupts !== true) return change;
+    const { inventory, host } = target;
+    const { unit } = containerRuntime(inventory);
+    return {
+      ...change,
+      ...(restarts === undefined ? {} : { restarts: restarts.map((one) => ({ ...one, atOnce: 1 })) }),
+      apply: async (on) => {
+        await passRestartGate(target, on);
+        await apply(on);
+        // Not every package restarts what it has replaced.
+        if (step.name === runtimePackageStep(inventory))
+          await on(host).run(sh`systemctl daemon-reload && systemctl restart ${unit}`);
+      },
+    };
+  });
 
 /** The version that the inventory pins; without one, the host keeps its own. */
-const atPinned = (target: Target): Target =>
-  target.inventory.runtime.versionFrom === 'default'
-    ? { ...target, inventory: atRuntimeOf(target.inventory, target) }
-    : target;
+const atPinned = (target: Target): Inventory =>
+  target.inventory.runtime.versionFrom === 'default' ? atRuntimeOf(target.inventory, target) : target.inventory;
 
 /** A step of the runtime, for the version that the inventory pins, and its cgroup driver. Without the API kbuild cannot observe whether the node is drained. */
-const changed = (step: Step): Step => ({
-  ...step,
-  diff: (target) => {
-    if (!isUnderWay(target)) return [];
-    const { cluster } = target.fleet;
-    if (cluster.state === 'down' && isDrainedFor(target) && target.host.role !== 'etcd') return [waitForApi(cluster)];
-    return step.diff(atPinned(target)).map((change) => guarded(target, step, change));
-  },
-});
+const changed = (step: Step): Step =>
+  when(
+    isUnderWay,
+    orWaitForApi(
+      guarded(withInventory(step, atPinned)),
+      (target) => isDrainedFor(target) && target.host.role !== 'etcd',
+    ),
+  );
 
 /** The same for the change to another runtime, which is prepared before the drain. */
-const moved: Step = {
-  ...runtimeMoved,
-  diff: (target) => {
-    const { cluster } = target.fleet;
-    if (pendingMove(target) === undefined) return [];
-    if (cluster.state === 'down') return [waitForApi(cluster)];
-    return runtimeMoved.diff(target).map((change) => guarded(target, runtimeMoved, change));
-  },
-};
+const moved: Step = when((target) => pendingMove(target) !== undefined, orWaitForApi(guarded(runtimeMoved)));
 
 /**
  * The kubelet's own settings for the runtime that now runs its pods. Before the pods have moved they are foreseen, where the two runtimes
@@ -192,10 +186,11 @@ const kubeletFollows = (step: Step): Step => ({
 export const drainsForRuntime = (target: Target): boolean => isDrainedFor(target) || isChanging(target);
 
 /** A step that is made for each target, because what it expects of a run depends on it. */
-const forEach = (step: (willDrain: () => boolean) => Step): Step => ({
-  ...step(() => false),
-  diff: (target) => step(() => isDrainedFor(target)).diff(target),
-});
+const forEach = (step: (willDrain: () => boolean) => Step): Step =>
+  perTarget(
+    step(() => false),
+    (target) => step(() => isDrainedFor(target)),
+  );
 
 /** Lets the node take pods again, waits until the workloads that left it are back, and removes the note. An operator's cordon stays. */
 const back: readonly Step[] = [

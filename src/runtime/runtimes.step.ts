@@ -1,4 +1,5 @@
-import { type Step, watchesOf } from '../engine/step.ts';
+import { when, where, withInventory } from '../engine/combinators.ts';
+import type { Step } from '../engine/step.ts';
 import { packages } from '../host/packages/packages.step.ts';
 import { SELINUX_POLICY, selinuxPolicy } from '../host/selinux.value.ts';
 import type { Inventory, RuntimeName } from '../inventory/inventory.ts';
@@ -11,28 +12,20 @@ import { atSystemRuntime, watchingRuntime } from './version.step.ts';
 const policy = packages(SELINUX_POLICY, () => ({ [SELINUX_POLICY]: 'any' }));
 
 /** The host has SELinux' policy for containers before its runtime confines them. The check selinux tells of hosts without one. */
-export const containerPolicy: Step = {
-  ...policy,
-  watches: (about) => (about.inventory.runtime.selinux ? watchesOf(policy, about) : {}),
-  diff: (target) =>
-    target.inventory.runtime.selinux && selinuxPolicy(target) === 'package' ? policy.diff(target) : [],
-};
+export const containerPolicy: Step = where(
+  ({ inventory }) => inventory.runtime.selinux,
+  when((target) => selinuxPolicy(target) === 'package', policy),
+);
 
 const STEPS: Readonly<Record<RuntimeName, readonly Step[]>> = { containerd, crio, docker };
 
 /** A step that only hosts with this runtime take. */
-const onlyWith = (name: RuntimeName, step: Step): Step => ({
-  ...step,
-  watches: (about) => (about.inventory.runtime.name === name ? watchesOf(step, about) : {}),
-  diff: (target) => (target.inventory.runtime.name === name ? step.diff(target) : []),
-});
+const onlyWith = (name: RuntimeName, step: Step): Step =>
+  where(({ inventory }) => inventory.runtime.name === name, step);
 
 /** A step that takes the runtime of the host's own system where the inventory's repositories have none for it. */
 const onHostsSystem = (step: Step): Step =>
-  watchingRuntime({
-    ...step,
-    diff: (target) => step.diff({ ...target, inventory: atSystemRuntime(target.inventory, target) }),
-  });
+  watchingRuntime(withInventory(step, (target) => atSystemRuntime(target.inventory, target)));
 
 /** Installs and configures the container runtime of each host. */
 export function runtimeSteps(inventory: Inventory): readonly Step[] {

@@ -2,7 +2,8 @@ import { isMixed } from '../cluster/api-versions.ts';
 import { hasKubelet } from '../cluster/fleet/joined.ts';
 import type { LinuxFacts } from '../cluster/fleet/linux.ts';
 import { standing } from '../cluster/standing.ts';
-import { type Step, type Target, watchesOf } from '../engine/step.ts';
+import { mapChanges, withInventory } from '../engine/combinators.ts';
+import { type Change, type Step, type Target, watchesOf } from '../engine/step.ts';
 import { isBuiltIn, isInstalledAs, systemRuntime } from '../host/packages/installer.value.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { minorOf, versionIn } from '../versions.ts';
@@ -81,17 +82,17 @@ export const watchingRuntime = (step: Step): Step => ({
   },
 });
 
+/** Nothing lives yet on the runtime to which a host changes. */
+const withoutRestart = ({ restarts: _, ...change }: Change): Change => ({ ...change, disrupts: false });
+
 /** A step of the runtime that changes neither its version, nor its package, nor its cgroup driver on a host with pods. */
 export const atRuntimeOfHost = (step: Step): Step =>
-  watchingRuntime({
-    ...step,
-    diff: (target) => {
-      const changes = step.diff({ ...target, inventory: atRuntimeOf(atDriverOf(target), target) });
-      if (!hasKubelet(target.facts) || runsPods(target)) return changes;
-      // Nothing lives yet on the runtime to which the host changes.
-      return changes.map(({ restarts: _, ...change }) => ({ ...change, disrupts: false }));
-    },
-  });
+  watchingRuntime(
+    mapChanges(
+      withInventory(step, (target) => atRuntimeOf(atDriverOf(target), target)),
+      (change, target) => (!hasKubelet(target.facts) || runsPods(target) ? change : withoutRestart(change)),
+    ),
+  );
 
 /** A change of the runtime's version that is pending on a joined host. */
 export interface RuntimeChange {

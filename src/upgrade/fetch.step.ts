@@ -1,5 +1,6 @@
 import { isDnsPod } from '../cluster/fleet/view.ts';
 import { standing } from '../cluster/standing.ts';
+import { when } from '../engine/combinators.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { installation } from '../host/packages/installer.value.ts';
 import { packageRepository } from '../host/packages/repository.step.ts';
@@ -27,7 +28,7 @@ const isUnderWay = (target: Target, hops: readonly Hop[]): boolean =>
 
 /** Steps that change a host only while this is true of it. */
 const onlyIf = (holds: (target: Target) => boolean, steps: readonly Step[]): readonly Step[] =>
-  steps.map((step) => ({ ...step, diff: (target) => (holds(target) ? step.diff(target) : []) }));
+  steps.map((step) => when(holds, step));
 
 /** The package repositories of all hops at once, so that everything can be downloaded before anything restarts. */
 export const hopRepositories = (hops: readonly Hop[]): readonly Step[] =>

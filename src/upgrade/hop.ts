@@ -1,5 +1,6 @@
 import type { Kind } from '../cluster/fleet/fleet.ts';
-import type { Step, Target } from '../engine/step.ts';
+import { withInventory } from '../engine/combinators.ts';
+import type { Step } from '../engine/step.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { merged } from '../inventory/merge.ts';
 import { compareVersions, minorOf } from '../versions.ts';
@@ -21,10 +22,8 @@ export const hopsThrough = (from: string, versions: readonly string[]): readonly
   versions.map((version, at) => ({ from: versions[at - 1] ?? from, version }));
 
 /** The step as it is for an inventory that names the version of this hop. */
-export const atHop = <K extends Kind>({ version }: Hop, step: Step<K>): Step<K> => ({
-  ...step,
-  diff: (target: Target<K>) => step.diff({ ...target, inventory: atVersion(target.inventory, version) }),
-});
+export const atHop = <K extends Kind>({ version }: Hop, step: Step<K>): Step<K> =>
+  withInventory(step, ({ inventory }) => atVersion(inventory, version));
 
 /** What is shown as found: an earlier hop brings it to the version from which this one starts. A hop without distance comes alone. */
 export const foundAt = ({ from, version }: Hop, found: string): string =>

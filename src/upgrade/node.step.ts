@@ -2,7 +2,7 @@ import { lowestApiServer } from '../cluster/api-versions.ts';
 import type { NodeView } from '../cluster/fleet/view.ts';
 import { isDrained, isMissed } from '../cluster/nodes.ts';
 import { standing } from '../cluster/standing.ts';
-import { waitForApi, whenApiAnswers } from '../engine/combinators.ts';
+import { mapChanges, waitForApi, when, whenApiAnswers, withChanges } from '../engine/combinators.ts';
 import { type AnyStep, type Drain, drainForAWhile, registeredNode } from '../engine/drain.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Step, Target } from '../engine/step.ts';
@@ -26,30 +26,22 @@ export const removedFlags = ({ version }: Hop): readonly string[] =>
     .filter(({ minor }) => compareVersions(minor, minorOf(version)) <= 0)
     .flatMap(({ flags }) => flags('kubelet').flatMap(({ name, kbuildRemovesIt }) => (kbuildRemovesIt ? [name] : [])));
 
-const joinedOnly = (step: Step): Step => ({
-  ...step,
-  diff: (target) => (standing(target) === 'joined' ? step.diff(target) : []),
-});
+const joinedOnly = (step: Step): Step => when((target) => standing(target) === 'joined', step);
 
 /** A step that has its turn only before the kubelet of the hop is there: later no pod is away from the node. */
-export const whileBehind = (hop: Hop, step: Step): Step => ({
-  ...step,
-  diff: (target) => (standing(target) === 'joined' && isBehind(target, hop) ? step.diff(target) : []),
-});
+export const whileBehind = <K extends 'linux' | 'windows'>(hop: Hop, step: Step<K>): Step<K> =>
+  when<K>((target) => standing(target) === 'joined' && isBehind(target, hop), step);
 
 /** A step without what an earlier hop, which is still to come on this host, will have done by then. */
-export const onceOnly = (earlier: readonly Hop[], step: Step): Step => ({
-  ...step,
-  diff: (target) => {
-    const found = step.diff(target);
+export const onceOnly = (earlier: readonly Hop[], step: Step): Step =>
+  withChanges(step, (found, target) => {
     if (found.length === 0) return found;
     const before = earlier
       .filter((hop) => isBehind(target, hop))
       .flatMap((hop) => atHop<'linux'>(hop, step).diff(target))
       .map(({ summary }) => summary);
     return found.filter(({ summary }) => !before.includes(summary));
-  },
-});
+  });
 
 /** The version of a program after the hop: that of the hop, or a newer one that an interrupted run has installed. */
 const after =
@@ -69,10 +61,7 @@ const kubeadmOf =
     runsNewer(target, hop) ? after(hop, 'kubeadm')(target) : hop.version;
 
 /** A step whose changes nothing in the cluster shows: after them the cluster need not be observed again. */
-const onHostOnly = (step: Step): Step => ({
-  ...step,
-  diff: (target) => step.diff(target).map((change) => ({ ...change, touches: 'host' })),
-});
+const onHostOnly = (step: Step): Step => mapChanges(step, (change) => ({ ...change, touches: 'host' }));
 
 /** Installs kubeadm of the hop. Nothing else on the host changes. */
 export const kubeadmPackage = (hop: Hop): Step =>

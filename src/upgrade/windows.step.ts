@@ -21,8 +21,8 @@ import { installedVersion } from '../windows/programs.step.ts';
 import { windowsNodeReady, windowsPodsReady } from '../windows/ready.step.ts';
 import { startStopped } from '../windows/service.step.ts';
 import type { Hop } from './hop.ts';
-import { drainedFor, type NodeOptions, removedFlags } from './node.step.ts';
-import { hasOldKubelet, isBehind } from './versions.ts';
+import { drainedFor, type NodeOptions, removedFlags, whileBehind } from './node.step.ts';
+import { hasOldKubelet } from './versions.ts';
 import { isOldProgram, replaceProgram, windowsKubeadmProgram } from './windows-programs.step.ts';
 
 const MINUTES = 60_000;
@@ -127,20 +127,13 @@ const windowsKubeProxyUpgraded = (hop: Hop): Step<'windows'> => ({
   },
 });
 
-/** Steps that have their turn only before the kubelet of the hop is there: later no pod is away from the node. */
-const whileBehind = (hop: Hop, steps: readonly Step<'windows'>[]): readonly Step<'windows'>[] =>
-  steps.map((step) => ({
-    ...step,
-    diff: (target) => (standing(target) === 'joined' && isBehind(target, hop) ? step.diff(target) : []),
-  }));
-
 /** Upgrades one Windows worker: kubeadm, then, on the drained node, the runtime, the kubelet and kube-proxy. */
 export const windowsNodeSteps = (hop: Hop, options: NodeOptions): readonly Step<'windows'>[] =>
   [
     windowsKubeadmPatches,
     windowsKubeadmProgram(hop),
     drainedFor(hop, options),
-    ...whileBehind(hop, windowsContainerd),
+    ...windowsContainerd.map((step) => whileBehind(hop, step)),
     windowsKubeletUpgraded(hop, options),
     windowsKubeProxyUpgraded(hop),
     windowsNodeReady,

@@ -1,5 +1,6 @@
 import { stringify } from 'smol-toml';
 import { hasKubelet } from '../cluster/fleet/joined.ts';
+import { when } from '../engine/combinators.ts';
 import type { Change, Step, Target } from '../engine/step.ts';
 import type { WindowsHost } from '../inventory/inventory.ts';
 import { OWN_HEADER, windowsPaths } from '../paths.ts';
@@ -104,10 +105,9 @@ export const containerdChanges = (target: Target<'windows'>): readonly Change[] 
     : [];
 
 /** Like `windowsContainerd`, but leaves a containerd that runs pods to the phase that drains their node. */
-export const windowsContainerdAtRest: readonly Step<'windows'>[] = steps({
-  ...containerdProgram,
-  diff: (target) => (containerdChanges(target).length > 0 ? [] : containerdProgram.diff(target)),
-});
+export const windowsContainerdAtRest: readonly Step<'windows'>[] = steps(
+  when((target) => containerdChanges(target).length === 0, containerdProgram),
+);
 
 /** The program of containerd on a host whose node is drained, and what proves that it runs. */
 export const containerdReplaced: readonly Step<'windows'>[] = [

@@ -1,4 +1,4 @@
-import { waitForApi } from '../engine/combinators.ts';
+import { orWaitForApi, perTarget, when } from '../engine/combinators.ts';
 import { type Drain, drainForAWhile, registeredNode } from '../engine/drain.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { isChanging, noted, uncordonedWhenReady, whileNoted, workloadsBack } from '../engine/workloads.ts';
@@ -8,15 +8,8 @@ import { windowsNodeReady, windowsPodsReady } from './ready.step.ts';
 const isDue = (target: Target<'windows'>): boolean => containerdChanges(target).length > 0;
 const isUnderWay = (target: Target<'windows'>): boolean => isDue(target) || isChanging(target);
 
-const onlyWhile = (when: (target: Target<'windows'>) => boolean, step: Step<'windows'>): Step<'windows'> => ({
-  ...step,
-  diff: (target) => {
-    if (!when(target)) return [];
-    const { cluster } = target.fleet;
-    // Without the API kbuild cannot observe whether the node is drained.
-    return cluster.state === 'down' ? [waitForApi(cluster)] : step.diff(target);
-  },
-});
+/** Without the API kbuild cannot observe whether the node is drained. */
+const whileDue = (step: Step<'windows'>): Step<'windows'> => when(isDue, orWaitForApi(step));
 
 /** Notes on the node what the drain is for, so that an interrupted run goes on. */
 const changeNoted: Step<'windows'> = {
@@ -37,19 +30,19 @@ const noteRemoved: Step<'windows'> = {
 };
 
 /** A step that is decided for each target, because what it expects of a run depends on it. */
-const whenDue = (step: (willDrain: () => boolean) => Step<'windows'>): Step<'windows'> => ({
-  ...step(() => false),
-  diff: (target) => step(() => isDue(target)).diff(target),
-});
+const whenDue = (step: (willDrain: () => boolean) => Step<'windows'>): Step<'windows'> =>
+  perTarget(
+    step(() => false),
+    (target) => step(() => isDue(target)),
+  );
 
 /**
  * Changes the containerd of one joined Windows host: drains its node, removes the pods that are left, replaces the program as a
  * whole, and lets the node take pods again. A shim that runs is containerd's own program: in place both versions would be mixed.
  */
 export const rollingContainerd = (drain: Drain): readonly Step<'windows'>[] => [
-  onlyWhile(isDue, changeNoted),
-  onlyWhile(
-    isDue,
+  whileDue(changeNoted),
+  whileDue(
     drainForAWhile(
       { drain, losesPods: false, isDue: () => true },
       ({ name }) => `Or drain the node yourself first: \`kubectl drain ${name}\` with the flags that you accept`,

@@ -1,4 +1,4 @@
-import { runsOnWindows } from '../../engine/combinators.ts';
+import { runsOnWindows, where } from '../../engine/combinators.ts';
 import type { Step, Target } from '../../engine/step.ts';
 import { networkPlugin } from '../../network/plugins.value.ts';
 import { windowsPaths } from '../../paths.ts';
@@ -72,9 +72,9 @@ export function kubeProxyServiceOf(target: Target<'windows'>): WantedWindowsServ
  * Runs kube-proxy as a service. kbuild always passes the node's name. Without it kube-proxy takes local endpoints for
  * remote ones and deletes them. When kube-proxy starts, it removes its own old rules.
  */
-export const kubeProxyService: Step<'windows'> = {
+export const kubeProxyService: Step<'windows'> = where(isService, {
   name: 'kube-proxy-service',
-  watches: (about) => (isService(about) ? { units: ['kube-proxy'] } : {}),
+  watches: { units: ['kube-proxy'] },
   settleMs: 60_000,
-  diff: (target) => (isService(target) ? windowsServiceChanges(target, kubeProxyServiceOf(target)) : []),
-};
+  diff: (target) => windowsServiceChanges(target, kubeProxyServiceOf(target)),
+});
