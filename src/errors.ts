@@ -1,4 +1,5 @@
 import { EXIT, SERIOUSNESS } from './exit-codes.ts';
+import type { RefusalName } from './refusals/refusals.ts';
 
 /** An error of kbuild, with the exit code that docs/cli.md promises to scripts. */
 export abstract class KbuildError extends Error {
@@ -151,16 +152,27 @@ export class ChecksFailed extends KbuildError {
 /** Refused, and no flag overrides it: quorum, a foreign cluster, a version step, another run's lock. Exit 7. */
 export class Refused extends KbuildError {
   readonly exitCode: typeof EXIT.refused = EXIT.refused;
+  /** Its name: docs/refusals.md and `kbuild explain refusal NAME` say more. */
+  readonly refusal: RefusalName;
   readonly subject: string;
   /** The message without its subject. */
   readonly reason: string;
 
-  constructor(subject: string, reason: string, remedy?: string) {
+  constructor(refusal: RefusalName, subject: string, reason: string, remedy?: string) {
     super(`${subject}: refused: ${reason}`, { remedy });
+    this.refusal = refusal;
     this.subject = subject;
     this.reason = reason;
   }
 }
+
+/** The name of a refusal, as a field of events, notes and documents; no field for another error. */
+export const refusalOf = (error: unknown): { readonly refusal?: RefusalName } =>
+  error instanceof Refused ? { refusal: error.refusal } : {};
+
+/** The last line about a refusal, which names it; none for another error. */
+export const refusalLines = (error: unknown): readonly string[] =>
+  error instanceof Refused ? [`  why: kbuild explain ${error.refusal}`] : [];
 
 /**
  * A path of a host that kbuild neither reads nor writes, because another user than root could lead it elsewhere. `found`: the path, and
@@ -168,6 +180,7 @@ export class Refused extends KbuildError {
  */
 export const pathRefused = (host: string, found: string): Refused =>
   new Refused(
+    'unsafe-path',
     host,
     `${found}; kbuild writes and shows as root only what no other user can lead elsewhere`,
     'name a path whose folders and links belong to root and that no other user can write to, or give them to root; to take such a file back, move it away first',

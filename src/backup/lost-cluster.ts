@@ -35,6 +35,7 @@ export function workerRefusals({ name }: Inventory, { own, others }: Workers): r
   if (own.length > 0 || others.length === 0) return [];
   return [
     new Refused(
+      'backup-of-other-cluster',
       name,
       `${others.join(', ')} ${others.length === 1 ? 'is a node' : 'are nodes'} of a cluster with another CA: the backup is of another cluster of the same name`,
       'take the backup of this cluster, or take these hosts out of the inventory',
@@ -59,6 +60,7 @@ export function splitBrainRefusals(inventory: Inventory, fleet: Fleet): readonly
     ...held.map(
       ({ host }) =>
         new Refused(
+          'control-plane-lives',
           host.name,
           'it holds a control plane or parts of one, so not all control planes are lost',
           isInitFromBackup(linuxFacts(fleet, host)?.marker)
@@ -70,6 +72,7 @@ export function splitBrainRefusals(inventory: Inventory, fleet: Fleet): readonly
       ? []
       : [
           new Refused(
+            'control-plane-lives',
             inventory.name,
             `the endpoint ${inventory.endpoint} is served (seen from ${serving.map(({ host }) => host.name).join(', ')}): a control plane lives`,
             'switch it off for good, or name it in the inventory and use it; two of them would each take writes',
@@ -99,6 +102,7 @@ export function lostCluster(inventory: Inventory, fleet: Fleet): Refused | undef
   const names = workers.map(({ host }) => host.name);
   if (new Set(workers.map(({ facts }) => facts.caFingerprint)).size > 1) return undefined;
   return new Refused(
+    'control-planes-lost',
     inventory.name,
     `${names.join(', ')} ${names.length === 1 ? 'is a node' : 'are nodes'} of a cluster already (CA ${shortFingerprint(first.facts.caFingerprint)}…), and no control plane of the inventory has one: a new cluster would shut ${names.length === 1 ? 'it' : 'them'} out for good`,
     `if the control planes are lost: \`kbuild restore BACKUP\` brings the cluster back; if no cluster needs ${names.length === 1 ? 'it' : 'them'}: \`kbuild reset --hosts ${names.join(',')}\` first`,

@@ -82,6 +82,7 @@ export async function readBackup(file: string, keyring: Keyring, snapshotTo?: st
   } catch (error) {
     if (error instanceof KbuildError) throw error;
     throw new Refused(
+      'backup-unusable',
       file,
       `the backup cannot be used: ${error instanceof Error ? error.message : String(error)}`,
       'take another backup of the same cluster; nothing was changed',

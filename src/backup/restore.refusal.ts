@@ -24,6 +24,7 @@ export function backupRefusals(inventory: Inventory, manifest: Manifest): readon
   if (manifest.cluster !== inventory.name)
     return [
       new Refused(
+        'backup-of-other-cluster',
         inventory.name,
         `the backup is of the cluster "${manifest.cluster}"`,
         `use the inventory of "${manifest.cluster}": two clusters with the same keys would trust each other's users and nodes`,
@@ -35,6 +36,7 @@ export function backupRefusals(inventory: Inventory, manifest: Manifest): readon
     ...changedFixedSettings(inventory, configurationOf(manifest)).map(
       ({ setting, wanted, live }) =>
         new Refused(
+          'backup-setting',
           inventory.name,
           `${setting} is ${wanted}, the cluster of the backup has ${live === '' ? 'none' : live}`,
           setting === 'endpoint'
@@ -51,6 +53,7 @@ function topologyRefusals(inventory: Inventory, { etcd }: Manifest): readonly Re
   if (inventory.etcd.topology === 'stacked' && etcd.topology === 'stacked') return [];
   return [
     new Refused(
+      'backup-topology',
       inventory.name,
       'its etcd does not run on the control planes, and kbuild brings only such clusters back from a backup',
       'if etcd lives, nothing of the data is lost: name its hosts, and open the backup with age and tar to put /etc/kubernetes/pki back (docs/operations.md)',
@@ -64,6 +67,7 @@ function versionRefusals({ name, kubernetes }: Inventory, manifest: Manifest): r
     return [];
   return [
     new Refused(
+      'backup-version',
       name,
       `kubernetes.version is ${version}, the backup is of ${manifest.kubernetes}`,
       `set kubernetes.version to ${manifest.kubernetes}; upgrade afterwards`,
@@ -82,6 +86,7 @@ const authorityRefusals = (inventory: Inventory, manifest: Manifest): readonly R
     if (named !== saved)
       return [
         new Refused(
+          'backup-authority',
           inventory.name,
           `${setting} is ${shortFingerprint(named)}…, the backup has ${shortFingerprint(saved)}…`,
           `name the cluster's own CA there, or take ${setting} out`,
@@ -92,6 +97,7 @@ const authorityRefusals = (inventory: Inventory, manifest: Manifest): readonly R
     if (hasKey && signsByCommand(inventory, name))
       return [
         new Refused(
+          'backup-authority-key',
           inventory.name,
           `the backup has the key of the authority ${name} (${file}), and ${setting}.sign says that no host has it`,
           `take ${setting}.sign out (or name ${setting}.key)`,
@@ -101,6 +107,7 @@ const authorityRefusals = (inventory: Inventory, manifest: Manifest): readonly R
       ? []
       : [
           new Refused(
+            'backup-authority-key',
             inventory.name,
             `the backup does not have the key of the authority ${name} (${file}): its certificates are signed elsewhere`,
             `name ${setting} with cert and sign`,
@@ -127,6 +134,7 @@ function encryptionRefusals(inventory: Inventory, { encryption }: Manifest): rea
   if (encryption === undefined || missing.length === 0) return [];
   return [
     new Refused(
+      'backup-encryption-key',
       inventory.name,
       `Secrets in the backup are encrypted with ${missing.map(({ provider, name, sha256 }) => `${provider} "${name}" (SHA-256 of the key ${sha256?.slice(0, 12) ?? ''}…)`).join(', ')}, and no file of the inventory has ${missing.length === 1 ? 'that key' : 'those keys'}`,
       `distribute ${encryption.path} with ${missing.length === 1 ? 'it' : 'them'} to the control planes (files:); no backup has the key itself`,

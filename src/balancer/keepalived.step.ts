@@ -26,6 +26,7 @@ function interfaceOf({ host, facts }: Target): string {
   const found = facts.interfaces.find(({ addresses }) => addresses.includes(host.internalAddress));
   if (found === undefined)
     throw new Refused(
+      'no-interface-address',
       host.name,
       `none of its interfaces has the address ${host.internalAddress}, so the virtual address has no place there`,
       'set internalAddress to an address of one of its interfaces',

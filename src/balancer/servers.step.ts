@@ -47,6 +47,7 @@ const leadsTo = ({ servers }: Leading, name: string): boolean =>
 function obstacle({ host, servers }: Leading, name: string): string | undefined {
   if (servers === 'uncontrolled')
     throw new Refused(
+      'balancer-configuration',
       host.name,
       'kbuild cannot take API servers out of its haproxy: it has the configuration of an older kbuild, or socat is missing',
       'run `kbuild up` first, then the same command again',

@@ -48,6 +48,7 @@ function refuseInUse({ inventory, host, fleet }: Target): void {
   );
   if (found.length > 0)
     throw new Refused(
+      'balancer-in-use',
       host.name,
       `its load balancer may still be in use: ${found.join(', ')}`,
       `lead them to the inventory's endpoint first: \`kbuild move-endpoint ${inventory.endpoint}\``,

@@ -18,6 +18,7 @@ function outOfReach(inventory: Inventory, { cluster }: Fleet): readonly Refused[
     ...windows.map(
       (name) =>
         new Refused(
+          'windows-node-cut-off',
           name,
           'kbuild cannot give a Windows node another CA yet, and the node would be cut off',
           'take the node out of the cluster (`kbuild remove`), and join it again afterwards',
@@ -26,6 +27,7 @@ function outOfReach(inventory: Inventory, { cluster }: Fleet): readonly Refused[
     ...unnamed.map(
       ({ name }) =>
         new Refused(
+          'unnamed-node',
           name,
           'the inventory does not name this node of the cluster, which would be cut off',
           `name it in the inventory, or take it out with \`kbuild remove ${name}\``,
@@ -41,22 +43,29 @@ function unready(inventory: Inventory, fleet: Fleet, name: RotatedName): readonl
     const facts = linuxFacts(fleet, host);
     if (facts === undefined) return [];
     if (standing({ inventory, host, facts, fleet }) !== 'joined')
-      return [new Refused(host.name, 'it has not joined the cluster yet', 'join it first: `kbuild up`')];
+      return [new Refused('not-joined', host.name, 'it has not joined the cluster yet', 'join it first: `kbuild up`')];
     const { bundle, keys } = facts.authorities.files[name];
     if (bundle.length === 0)
       return [
         name === 'sa'
           ? new Refused(
+              'authority-missing',
               host.name,
               'no public key of service account tokens is in /etc/kubernetes/pki/sa.pub',
               'copy the file from another control plane; a key in the form of a certificate, put there by itself: `openssl x509 -pubkey -noout`',
             )
-          : new Refused(host.name, `it has no authority ${name}`, 'copy its files from another control plane'),
+          : new Refused(
+              'authority-missing',
+              host.name,
+              `it has no authority ${name}`,
+              'copy its files from another control plane',
+            ),
       ];
     return keys.current !== undefined || signsElsewhere
       ? []
       : [
           new Refused(
+            'authority-key-missing',
             host.name,
             name === 'sa'
               ? 'it does not have the key of service account tokens, /etc/kubernetes/pki/sa.key'
@@ -88,10 +97,13 @@ export function authorityChangeRefusals(
 ): readonly KbuildError[] {
   const { cluster } = fleet;
   if (cluster.state === 'absent')
-    return [noCluster(fleet, new Refused(inventory.name, 'there is no cluster yet', 'build it: `kbuild up`'))];
+    return [
+      noCluster(fleet, new Refused('no-cluster', inventory.name, 'there is no cluster yet', 'build it: `kbuild up`')),
+    ];
   if (cluster.state === 'down' && !haveEnded(fleet, names))
     return [
       new Refused(
+        'cluster-down',
         inventory.name,
         `the cluster does not answer: ${cluster.reason}`,
         'bring it back first: `kbuild status` shows what is down; if its certificates have expired, `kbuild certs recover`',
@@ -103,6 +115,7 @@ export function authorityChangeRefusals(
     ...(cluster.state === 'up' && isMixed(cluster)
       ? [
           new Refused(
+            'upgrade-unfinished',
             inventory.name,
             `an upgrade is half done (${apiVersionsText(cluster)})`,
             'finish it first: `kbuild upgrade`',
@@ -112,6 +125,7 @@ export function authorityChangeRefusals(
     ...(names.includes('etcd-ca') && topology !== 'stacked'
       ? [
           new Refused(
+            'external-etcd',
             inventory.name,
             topology === 'external'
               ? 'etcd is your own, and so is its CA'

@@ -46,6 +46,7 @@ export const anotherAuthority = (inventory: Inventory, fleet: Fleet): readonly R
     const setting = settingOf(name);
     return [
       new Refused(
+        'authority-changed',
         inventory.name,
         `${setting} is ${shortFingerprint(desired)}…, the cluster was made with ${[...live].map(shortFingerprint).join('… and ')}…, and Kubernetes cannot change it`,
         `name the cluster's own CA there, or take ${setting} out; another CA needs a new cluster`,
@@ -74,6 +75,7 @@ function innerKeysMissing(inventory: Inventory, fleet: Fleet): readonly Refused[
     if (files.some(({ bundle, keys }) => bundle.length === 0 || keys.current !== undefined)) return [];
     return [
       new Refused(
+        'authority-key-missing',
         first.host.name,
         `no control plane has the key of the authority ${name} (/etc/kubernetes/pki/${AUTHORITY_FILES[name]}.key): a command signs for it, or the key is lost`,
         `name ${settingOf(name)} with cert and sign; a key that is lost: take it from your backup (docs/operations.md, "A key is lost")`,
@@ -94,6 +96,7 @@ export function refuseOverwriting(inventory: Inventory, { host, facts }: Pick<Ki
     const [found] = facts.authorities.files[name].bundle;
     if (own === undefined || found === undefined || found.fingerprint === spkiFingerprint(own.cert)) continue;
     throw new Refused(
+      'authority-in-place',
       host.name,
       `/etc/kubernetes/pki/${AUTHORITY_FILES[name]}.crt is ${shortFingerprint(found.fingerprint)}…, and ${settingOf(name)} is ${shortFingerprint(spkiFingerprint(own.cert))}…: kbuild does not overwrite an authority`,
       `find out what it is for; move it away if nothing needs it, or name it in ${settingOf(name)}`,
@@ -112,6 +115,7 @@ function innerKeys(inventory: Inventory, fleet: Fleet): readonly Refused[] {
       ? []
       : [
           new Refused(
+            'authority-signer',
             has.host.name,
             `it has the key of the authority ${name} (/etc/kubernetes/pki/${AUTHORITY_FILES[name]}.key), and ${settingOf(name)}.sign says that no host has it`,
             `take ${settingOf(name)}.sign out (or name ${settingOf(name)}.key); another way of signing needs a new cluster`,
@@ -141,6 +145,7 @@ export function anotherSigner(inventory: Inventory, fleet: Fleet): readonly Refu
       : [
           ...inner,
           new Refused(
+            'authority-signer',
             has.host.name,
             `it has the key of the cluster's CA (${CA_KEY}), with which kubeadm and the cluster sign, and certificates.ca.sign says that no host has it`,
             'take certificates.ca.sign out (or name certificates.ca.key); another way of signing needs a new cluster',
@@ -154,6 +159,7 @@ export function anotherSigner(inventory: Inventory, fleet: Fleet): readonly Refu
     : [
         ...inner,
         new Refused(
+          'authority-signer',
           lacks.host.name,
           `it does not have the key of the cluster's CA (${CA_KEY}): certificates of this cluster are signed elsewhere`,
           'name certificates.ca with cert and sign',

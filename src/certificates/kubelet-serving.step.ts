@@ -51,6 +51,7 @@ const refusal = (host: Host, { name }: KubeletRequest, why: string): Change => (
   apply: () =>
     Promise.reject(
       new Refused(
+        'kubelet-request',
         host.name,
         `its kubelet ${why} in the request ${name} for its serving certificate, which is not approved`,
         `correct the node's name or address in the inventory; if the request is not the kubelet's, find out who has the node's key. \`kubectl describe csr ${name}\` shows it`,

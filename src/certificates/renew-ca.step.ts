@@ -78,6 +78,7 @@ function checked(host: string, printed: string, old: AuthorityCertificate): Auth
   const made = authorityCertificate(certificatesIn(printed)[0] ?? printed);
   if (made.fingerprint !== old.fingerprint)
     throw new Refused(
+      'authority-key-mismatch',
       host,
       `the key of the authority ${old.subject} on this host is not that of its certificate`,
       'bring the right key back from a backup or from another control plane',
@@ -90,6 +91,7 @@ function refuseOtherKey({ host, facts }: Target, name: KubeadmAuthority, next: A
   const other = facts.authorities.files[name].bundle.find(({ fingerprint }) => fingerprint !== next.fingerprint);
   if (other === undefined) return;
   throw new Refused(
+    'different-authorities',
     host.name,
     `its authority ${name} is ${other.subject} (${shortFingerprint(other.fingerprint)}…), of another key than that of the other hosts (${shortFingerprint(next.fingerprint)}…)`,
     name === 'ca'

@@ -109,6 +109,7 @@ function refuseEndedAuthority({ host, facts }: Target, names: readonly RenewedNa
   );
   if (ended === undefined) return;
   throw new Refused(
+    'authority-ended',
     host.name,
     `the authority ${ended.name} ended ${ended.expires}, and no client trusts what it signs`,
     `give it a new end first: \`kbuild certs renew-ca ${ended.name}\``,

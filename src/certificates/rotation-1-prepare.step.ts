@@ -50,6 +50,7 @@ async function prepare(target: Target, rotating: Rotating, on: On): Promise<void
   const isUnderWay = underWay(target, rotating) !== undefined;
   if ((needsNew && isUnderWay && holder.new === undefined) || (needsOld && holder.old === undefined))
     throw new Refused(
+      'rotation-key-missing',
       host.name,
       `a rotation of ${name} has begun, and no control plane has the ${needsOld && holder.old === undefined ? 'old' : 'new'} key any more`,
       needsOld && holder.old === undefined

@@ -59,12 +59,14 @@ function refuseTooEarly({ fleet }: Target, { name, direction }: Rotating, rotati
   const others = name === 'sa' ? notSigningTokens(fleet, rotation, direction) : [];
   if (others.length > 0)
     throw new Refused(
+      'rotation-order',
       others.join(', '),
       `${loser.subject} cannot go yet: tokens may still be signed with it here`,
       'run the same command again: it does what is left first',
     );
   if (signed.length === 0 && blind.length === 0) return;
   throw new Refused(
+    'rotation-order',
     [...new Set([...signed.map((one) => one.split(':')[0]!), ...blind])].join(', '),
     `${loser.subject} cannot go yet: ${[
       ...(signed.length === 0 ? [] : [`it has signed ${signed.join(', ')}`]),

@@ -47,6 +47,7 @@ function refuseUntrusted(
   const blind = notTrusting(fleet, name, survivor);
   if (blind.length > 0)
     throw new Refused(
+      'rotation-order',
       blind.join(', '),
       `${survivor.subject} cannot sign yet: it is not trusted here`,
       'run the same command again: it does what is left first',
@@ -56,6 +57,7 @@ function refuseUntrusted(
   const told = [announcedCas(cluster) ?? [survivor], podsCas(cluster)];
   if (told.every((all) => all.some(({ fingerprint }) => fingerprint === survivor.fingerprint))) return;
   throw new Refused(
+    'rotation-order',
     inventory.name,
     `${survivor.subject} cannot sign yet: hosts that join, or pods, are not told to trust it`,
     'run the same command again: it does what is left first',
@@ -153,6 +155,7 @@ export const kubeletSigned = (rotating: Rotating): Step => ({
           const others = notSigningWith(fleet, name, survivor);
           if (others.length > 0)
             throw new Refused(
+              'rotation-order',
               others.join(', '),
               `the controller manager may still sign with ${loser.subject} here`,
               'run the same command again: it does what is left first',

@@ -45,6 +45,7 @@ export const rotationCleaned = (rotating: Rotating): Step => ({
           );
           if (late.length > 0)
             throw new Refused(
+              'rotation-order',
               late.map((seen) => seen.host.name).join(', '),
               'the rotation has not ended here: what it kept is still needed',
               'run the same command again: it does what is left first',

@@ -19,6 +19,7 @@ function ownSigning({ name: cluster, kubeadm }: Inventory): readonly Refused[] {
   return given.some(({ name }) => SIGNING_ARGUMENTS.test(name))
     ? [
         new Refused(
+          'rotation-own-settings',
           cluster,
           'the inventory says with what the controller manager signs (kubeadm.cluster.controllerManager.extraArgs), and a rotation must change that',
           'take cluster-signing-cert-file and cluster-signing-key-file out, and run `kbuild up` first',
@@ -43,6 +44,7 @@ const ownKeys = ({ name: cluster, kubeadm }: Inventory): readonly Refused[] =>
       ? []
       : [
           new Refused(
+            'rotation-own-settings',
             cluster,
             `the inventory says where the keys of service accounts are (kubeadm.cluster.${part}.extraArgs, ${given.name}), and kbuild rotates those that kubeadm made`,
             'rotate them where they are kept; or take the argument out, and run `kbuild up` first',
@@ -68,6 +70,7 @@ export function rotationRefusals(inventory: Inventory, fleet: Fleet, name: Rotat
     ...(name !== 'sa' && ownAuthority(inventory, name) !== undefined
       ? [
           new Refused(
+            'rotation-own-authority',
             inventory.name,
             `${settingOf(name)} in the inventory is the ${name} of this cluster, and kbuild rotates only authorities that it made`,
             `take ${settingOf(name)} out if kubeadm may sign from now on (the key must be on the control planes); another CA of your own needs a new cluster`,
@@ -78,6 +81,7 @@ export function rotationRefusals(inventory: Inventory, fleet: Fleet, name: Rotat
       ? []
       : [
           new Refused(
+            'rotation-under-way',
             inventory.name,
             `a rotation of ${other} is under way (${stageOf(fleet, other)})`,
             `end it first: \`kbuild certs rotate-ca ${other}\``,
@@ -86,6 +90,7 @@ export function rotationRefusals(inventory: Inventory, fleet: Fleet, name: Rotat
     ...(edited === 'unknown' || edited.length > 0
       ? [
           new Refused(
+            'settings-not-applied',
             inventory.name,
             'settings were edited and not applied yet: they would be mixed with the rotation',
             'apply them first with `kbuild up`',
@@ -96,6 +101,7 @@ export function rotationRefusals(inventory: Inventory, fleet: Fleet, name: Rotat
       ? []
       : [
           new Refused(
+            'authority-ended',
             ended.host.name,
             `the authority ${name} has ended, and no program trusts what it signed`,
             `give it a new end first: \`kbuild certs renew-ca ${name}\`, then \`kbuild certs recover\``,
@@ -111,6 +117,7 @@ export const duringRotation = (inventory: Inventory, fleet: Fleet, what: string)
   AUTHORITIES.filter((name) => rotationOf(fleet, name) !== undefined).map(
     (name) =>
       new Refused(
+        'rotation-under-way',
         inventory.name,
         `${what} while the authority ${name} is rotated (${stageOf(fleet, name)})`,
         `end the rotation first: \`kbuild certs rotate-ca ${name}\`, or take it back with --rollback`,

@@ -42,6 +42,7 @@ export function rotationOf(fleet: Fleet, name: RotatedName): Rotation | undefine
     const several = controls.find((seen) => filesOn(seen, name).bundle.length > 1);
     if (several === undefined) return undefined;
     throw new Refused(
+      'foreign-rotation',
       several.host.name,
       `it trusts ${String(filesOn(several, name).bundle.length)} ${name === 'sa' ? 'public keys' : 'certificates'} as ${name}, and no rotation of kbuild is under way`,
       `end the rotation that another tool or person has begun: one ${name === 'sa' ? 'public key' : 'certificate'} must be left in the file`,
@@ -54,6 +55,7 @@ export function rotationOf(fleet: Fleet, name: RotatedName): Rotation | undefine
   });
   if (other !== undefined)
     throw new Refused(
+      'different-authorities',
       `${holder.host.name}, ${other.host.name}`,
       `they hold different new authorities ${name}`,
       'find out which one the hosts trust, and remove the files of the other (-new) on its host',

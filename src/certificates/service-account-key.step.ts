@@ -37,6 +37,7 @@ async function sign(target: Target, { direction }: Rotating, rotation: Rotation,
   const blind = notTrusting(fleet, 'sa', survivor);
   if (blind.length > 0)
     throw new Refused(
+      'rotation-order',
       blind.join(', '),
       `${survivor.subject} cannot sign yet: tokens that it signs are not accepted here`,
       'run the same command again: it does what is left first',
@@ -45,6 +46,7 @@ async function sign(target: Target, { direction }: Rotating, rotation: Rotation,
   const signer = direction === 'forward' ? 'fresh' : 'old';
   if (sa.keys[signer] === undefined)
     throw new Refused(
+      'rotation-order',
       host.name,
       `it does not have the key of ${survivor.subject} yet`,
       'run the same command again: it does what is left first',

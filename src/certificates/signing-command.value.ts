@@ -100,6 +100,7 @@ export async function signedCertificate(
     asked = requested(request.request);
   } catch (error) {
     throw new Refused(
+      'signing-request',
       request.host,
       `its request for ${request.certificate} cannot be read: ${(error as Error).message}`,
     );
@@ -107,11 +108,13 @@ export async function signedCertificate(
   const allowed = subjects.map((subject) => [...subject].sort());
   if (!allowed.some((subject) => same(asked.subject, subject)))
     throw new Refused(
+      'signing-request',
       request.host,
       `it asks for the subject ${shown(asked.subject)} in ${request.certificate}, and may have ${allowed.map(shown).join(' or ')} there`,
     );
   if (request.profile === 'client' && asked.names.length > 0)
     throw new Refused(
+      'signing-request',
       request.host,
       `it asks for the names ${shown(asked.names)} in ${request.certificate}, which has none`,
     );
@@ -119,9 +122,14 @@ export async function signedCertificate(
   try {
     printed = await authority.sign(request);
   } catch (error) {
-    throw new Refused(request.host, `${what} was not signed: ${signer}: ${(error as Error).message}`, remedy);
+    throw new Refused(
+      'signing-failed',
+      request.host,
+      `${what} was not signed: ${signer}: ${(error as Error).message}`,
+      remedy,
+    );
   }
   const flaw = signatureFlaw(printed, { asked, profile: request.profile, authority, nowMs: nowMs() });
-  if (flaw !== undefined) throw new Refused(request.host, `${what}: ${signer} ${flaw}`, remedy);
+  if (flaw !== undefined) throw new Refused('signing-failed', request.host, `${what}: ${signer} ${flaw}`, remedy);
   return pemOf(printed);
 }

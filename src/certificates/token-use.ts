@@ -95,7 +95,7 @@ export function tokensStillUsed(
   const { toRestart, left } = podsLeft(up, sinceMs, about);
   const endsMs = (pod: TokenPod): number => renewedMs(pod, sinceMs ?? 0);
   const waits = left.filter((pod) => endsMs(pod) > up.nowMs);
-  const refused = (what: string, way: string): Refused => new Refused(cluster, what, way);
+  const refused = (what: string, way: string): Refused => new Refused('tokens-in-use', cluster, what, way);
   return [
     ...(secrets.length === 0
       ? []

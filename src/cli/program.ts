@@ -1,6 +1,6 @@
 import { Command as Parser, CommanderError, InvalidArgumentError, Option as ParserOption } from 'commander';
 import { commands } from '../commands/commands.ts';
-import { exitCodeOf, KbuildError, UsageError } from '../errors.ts';
+import { exitCodeOf, KbuildError, refusalLines, UsageError } from '../errors.ts';
 import { type Command, type CommandGroup, inventoryOperand } from '../session/command.ts';
 import { processContext, shownText } from '../session/context.ts';
 import type { Option } from '../session/options.ts';
@@ -100,6 +100,7 @@ export async function run(argv: readonly string[], version: string): Promise<num
           [
             `kbuild: ${error.message}`,
             ...(error.remedy === undefined ? [] : [`  → ${error.remedy}`]),
+            ...refusalLines(error),
             ...(error.closing === undefined ? [] : [error.closing]),
             '',
           ].join('\n'),

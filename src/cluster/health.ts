@@ -13,6 +13,8 @@ export interface Problem {
   readonly name: string;
   readonly message: string;
   readonly remedy?: string;
+  /** The name of the refusal of commands that would change it. */
+  readonly refusal?: string;
 }
 
 const REMEDIES: Readonly<Record<string, string>> = {

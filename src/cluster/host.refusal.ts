@@ -50,6 +50,7 @@ export function addressRefusal(inventory: Inventory, fleet: Fleet, observed: Obs
   );
   if (joined === undefined) return undefined;
   return new Refused(
+    'address-changed',
     host.name,
     `it joined ${inventory.name} with the address ${joined}, and the inventory says ${host.internalAddress}`,
     `set its internalAddress back. To give it another one: \`kbuild remove ${host.name}\`, then edit it, then \`kbuild up\``,
@@ -73,6 +74,7 @@ function severalCas(inventory: Inventory, fleet: Fleet): readonly Refused[] {
     .join('; ');
   return [
     new Refused(
+      'several-clusters',
       inventory.name,
       `the hosts belong to ${String(clusters.length)} clusters, by the public keys of their CAs (${held})`,
       'take the hosts of the other cluster out of the inventory',
@@ -86,6 +88,7 @@ function adoption(inventory: Inventory, fleet: Fleet): readonly Refused[] {
   if (adopt === undefined || cas.size === 0 || cas.has(adopt)) return [];
   return [
     new Refused(
+      'adopted-ca',
       inventory.name,
       `kubernetes.adopt names CA ${adopt}, the cluster has ${[...cas].join(' and ')}`,
       'set kubernetes.adopt to the fingerprint of the cluster that you mean, or remove it',
@@ -98,6 +101,7 @@ function anotherName(inventory: Inventory, { cluster }: Fleet): readonly Refused
   if (casOf(cluster).some((ca) => ca === inventory.kubernetes.adopt)) return [];
   return [
     new Refused(
+      'other-cluster',
       inventory.name,
       `the cluster that answers on ${cluster.via} is called "${cluster.name}", this inventory is "${inventory.name}"`,
       `use the inventory of "${cluster.name}", or set kubernetes.adopt: ${cluster.caFingerprint} to take that cluster over`,
@@ -121,6 +125,7 @@ function foreign(inventory: Inventory, fleet: Fleet, observed: Observed): Refuse
   const told = clusterNameOf(facts);
   if (told !== undefined && told !== inventory.name)
     return new Refused(
+      'other-cluster',
       host.name,
       `it belongs to the cluster "${told}", this inventory is "${inventory.name}"`,
       `use the inventory of "${told}", or set kubernetes.adopt: ${facts.caFingerprint} to take that cluster over; else ${clean}`,
@@ -128,6 +133,7 @@ function foreign(inventory: Inventory, fleet: Fleet, observed: Observed): Refuse
   const cas = clusterCas(fleet);
   if (cas.size > 0 && facts.caFingerprint !== 'absent' && !shareCa(casOf(facts), cas))
     return new Refused(
+      'other-cluster',
       host.name,
       `it belongs to another cluster (CA ${shortFingerprint(facts.caFingerprint)}…, ${inventory.name} has ${[...cas].map(shortFingerprint).join('… and ')}…)`,
       clean,
@@ -136,6 +142,7 @@ function foreign(inventory: Inventory, fleet: Fleet, observed: Observed): Refuse
   if (typeof marker === 'object' && marker.cluster === inventory.name) {
     const why = evidenceOfService({ inventory, host, facts, fleet }) ?? `its marker says ${marker.stage}`;
     return new Refused(
+      'unfinished-action',
       host.name,
       `an unfinished ${marker.action} of ${inventory.name} lies here, and kbuild does not undo it: ${why}`,
       'finish it with the command that began it, or bring the control plane of the cluster back, and run the same command again',
@@ -143,7 +150,12 @@ function foreign(inventory: Inventory, fleet: Fleet, observed: Observed): Refuse
   }
   const traces = [...facts.kubernetesTraces].slice(0, 4).join(', ');
   const more = facts.kubernetesTraces.size > 4 ? ', …' : '';
-  return new Refused(host.name, `it holds leftovers of a cluster that kbuild does not know (${traces}${more})`, clean);
+  return new Refused(
+    'foreign-leftovers',
+    host.name,
+    `it holds leftovers of a cluster that kbuild does not know (${traces}${more})`,
+    clean,
+  );
 }
 
 /** True for a worker with a marker of this cluster and the CA of another: the cluster's name alone proves nothing. */
@@ -168,6 +180,7 @@ function renamedHost({ name: cluster }: Inventory, fleet: Fleet, observed: Obser
   const node = nodeOfAnotherName(observed, fleet);
   if (node === undefined) return undefined;
   return new Refused(
+    'host-renamed',
     host.name,
     `${cluster} knows this machine as ${node}`,
     `call it ${node} in the inventory; to give it the name ${host.name}, run \`kbuild remove ${node}\` first`,
@@ -191,6 +204,7 @@ function mistakenHost(inventory: Inventory, fleet: Fleet, observed: Observed): R
     nodeElsewhere(observed, fleet) ?? (host.role === 'worker' ? undefined : memberElsewhere(observed, etcd.members));
   if (elsewhere === undefined) return certifiedAsAnother(inventory, fleet, observed);
   return new Refused(
+    'node-elsewhere',
     host.name,
     elsewhere,
     `correct the address of ${host.name} in the inventory, or give this host another name there`,
@@ -248,6 +262,7 @@ function roleRefusal(inventory: Inventory, fleet: Fleet, { host, facts }: Observ
   if (is === host.role || standing({ inventory, host, facts, fleet }) !== 'joined') return undefined;
   const call = (role: string): string => role.replace('-', ' ');
   return new Refused(
+    'role-changed',
     host.name,
     `it is a ${call(is)} of ${inventory.name}, and the inventory calls it a ${call(host.role)}`,
     `set its role back, or run \`kbuild remove ${host.name}\` and then \`kbuild up\``,

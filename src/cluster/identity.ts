@@ -194,6 +194,7 @@ export function otherMachine(inventory: Inventory, fleet: Fleet, observed: Obser
   const reported =
     node === undefined ? '' : `; node ${host.name} is ${identityText(node.internalAddress, node.machineId)}`;
   return new Refused(
+    'wrong-machine',
     host.name,
     `the machine at ${host.address} is not ${host.name}: ${proof.why} (this machine is ${thisHost(observed)}${reported})`,
     remedyOf(inventory, fleet, host.name, proof.other),

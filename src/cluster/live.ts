@@ -28,7 +28,7 @@ export function liveCluster(fleet: Fleet): ClusterUp {
     case 'absent':
       throw noCluster(
         fleet,
-        new Refused('cluster', 'there is no cluster yet', 'run `kbuild up` for its control plane first'),
+        new Refused('no-cluster', 'cluster', 'there is no cluster yet', 'run `kbuild up` for its control plane first'),
       );
     case 'down':
       throw new FactError('cluster', 'its state', cluster.reason);
@@ -45,5 +45,5 @@ export function acting(fleet: Fleet, except?: string): LinuxHost {
   const found = observedLinux(fleet).find(({ host }) => host.name !== except && names.includes(host.name));
   if (found !== undefined) return found.host;
   if (via !== except) throw new Error(`the cluster was seen through ${via}, which was not observed`);
-  throw new Refused('cluster', `no other API server than that of ${via} is ready`);
+  throw new Refused('no-other-api-server', 'cluster', `no other API server than that of ${via} is ready`);
 }

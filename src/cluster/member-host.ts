@@ -9,7 +9,7 @@ import { isMemberOf } from './members.ts';
 export function liveEtcd({ cluster }: Fleet): Extract<EtcdState, { readonly state: 'up' }> {
   const { etcd = { state: 'absent' } } = cluster;
   if (etcd.state === 'down') throw new FactError('etcd', 'its members', etcd.reason);
-  if (etcd.state === 'absent') throw new Refused('etcd', 'no host of role etcd runs it yet');
+  if (etcd.state === 'absent') throw new Refused('no-etcd', 'etcd', 'no host of role etcd runs it yet');
   return etcd;
 }
 
@@ -26,5 +26,9 @@ export function memberHost(inventory: Inventory, fleet: Fleet, except?: string):
     .filter((host) => members.some((member) => isMemberOf(host)(member) && member.healthy && !member.learner));
   const found = healthy.find(({ name }) => name === via) ?? healthy[0];
   if (found !== undefined) return found;
-  throw new Refused('etcd', `no member is healthy${except === undefined ? '' : ` beside that of ${except}`}`);
+  throw new Refused(
+    'no-healthy-member',
+    'etcd',
+    `no member is healthy${except === undefined ? '' : ` beside that of ${except}`}`,
+  );
 }

@@ -126,7 +126,8 @@ export async function observeEtcd(inventory: Inventory, control: Remote<'sh'>): 
 /** Passes a change through the quorum gate, with etcd's current view. @throws Refused with the arithmetic. */
 function requireGate(subject: string, view: EtcdView, change: MembershipChange): void {
   const { allowed, why } = gate(view, change);
-  if (!allowed) throw new Refused(subject, why, 'see `kbuild status`; heal or remove the members that are down first');
+  if (!allowed)
+    throw new Refused('quorum', subject, why, 'see `kbuild status`; heal or remove the members that are down first');
 }
 
 /**
@@ -138,6 +139,7 @@ export function refuseTakenAddress(members: readonly MemberView[], joining: Memb
   const other = members.find((member) => member.name !== '' && member.name !== joining.name && member.peerUrl === url);
   if (other === undefined) return;
   throw new Refused(
+    'member-address',
     joining.name,
     `etcd's member ${other.name} (${other.id}, ${other.healthy ? 'healthy' : 'not healthy'}) has its address ${url}`,
     other.healthy
@@ -209,6 +211,7 @@ export async function promoteLearner(inventory: Inventory, control: Remote<'sh'>
 export function livingElsewhere({ id, healthy, peerUrl: url }: MemberView, host: MemberOf): Refused | undefined {
   if (!healthy || url === peerUrl(host)) return undefined;
   return new Refused(
+    'member-address',
     host.name,
     `its etcd member ${id} is healthy at ${url}, and the address of ${host.name} is ${host.internalAddress}`,
     `correct the internalAddress of ${host.name} in the inventory; a host gets another one when it has left (docs/operations.md, "An address")`,

@@ -37,5 +37,5 @@ export async function quorumIsLost(
     .filter(({ name }) => names.includes(name))
     .map(({ id }) => gate(view, { kind: 'remove', id }));
   const refused = verdicts.find(({ allowed }) => !allowed);
-  return refused === undefined ? undefined : new Refused(names.join(', '), refused.why, REMEDY);
+  return refused === undefined ? undefined : new Refused('quorum-lost', names.join(', '), refused.why, REMEDY);
 }

@@ -44,6 +44,7 @@ export function removalRefusals(inventory: Inventory, fleet: Fleet, leaving: rea
   if (controls.length > 0 && lost.length === controls.length)
     found.push(
       new Refused(
+        'last-control-plane',
         lost.map(({ name }) => name).join(', '),
         `${controls.length === 1 ? 'it is the last control plane' : 'they are all control planes'} of ${inventory.name}`,
         'join another control plane first',
@@ -55,6 +56,7 @@ export function removalRefusals(inventory: Inventory, fleet: Fleet, leaving: rea
     if (holder !== undefined && lost.some(({ name }) => name === holder.name))
       found.push(
         new Refused(
+          'endpoint-of-host',
           holder.name,
           `the cluster's endpoint ${endpoint} is its address`,
           'lead the cluster to another endpoint first: `kbuild move-endpoint HOST:PORT`',
@@ -67,6 +69,7 @@ export function removalRefusals(inventory: Inventory, fleet: Fleet, leaving: rea
     if (host !== undefined || node === undefined || ['', internalAddress].includes(node.internalAddress)) continue;
     found.push(
       new Refused(
+        'node-elsewhere',
         name,
         `its node is Ready at ${node.internalAddress}, and the inventory says ${internalAddress}: it is not gone`,
         `correct the address of ${name} in the inventory`,
@@ -83,6 +86,7 @@ export function removalRefusals(inventory: Inventory, fleet: Fleet, leaving: rea
       else
         found.push(
           new Refused(
+            'quorum',
             host.name,
             why,
             cluster.alarms.length > 0
@@ -134,6 +138,7 @@ function silentMember(inventory: Inventory, fleet: Fleet, { host, facts }: Obser
   if (standing({ inventory, host, facts, fleet }) !== 'joined') return [];
   return [
     new Refused(
+      'cluster-down',
       host.name,
       `it is ${role === 'etcd' ? 'an etcd member' : 'a control plane'} of a cluster that does not answer, and its etcd member may be needed`,
       'bring the cluster back first: `kbuild status` says what does not answer',
@@ -157,6 +162,7 @@ function leftBehind(inventory: Inventory, fleet: Fleet): readonly Refused[] {
   ).map(
     ({ name, why }) =>
       new Refused(
+        'unnamed-control-plane',
         inventory.name,
         `the inventory does not name ${name}, and ${why}: a reset would leave it without the other members of etcd`,
         `name ${name} in the inventory, so that it is reset too, or take it out first: \`kbuild remove ${name}\``,
@@ -202,6 +208,7 @@ function unconfirmed(fleet: Fleet, observed: Observed, refused: Refused): Refuse
   const alive = runningPrograms(observed);
   const command = `\`kbuild reset --hosts ${name} --yes-destroy ${name}\``;
   return new Refused(
+    refused.refusal,
     name,
     refused.message.replace(`${name}: refused: `, ''),
     alive.length > 0

@@ -59,6 +59,7 @@ function liveSettings(inventory: Inventory, { cluster }: Fleet): readonly Refuse
       ? []
       : [
           new Refused(
+            'downgrade',
             inventory.name,
             `kubernetes.version is ${version}, the cluster runs ${running}, and Kubernetes has no way back`,
             `set kubernetes.version to ${running}, or to a newer version for \`kbuild upgrade\``,
@@ -68,11 +69,13 @@ function liveSettings(inventory: Inventory, { cluster }: Fleet): readonly Refuse
     ...changedFixedSettings(inventory, cluster.configuration).map(({ setting, wanted, live }) =>
       setting === 'endpoint'
         ? new Refused(
+            'endpoint-changed',
             inventory.name,
             `the endpoint is ${wanted}, and the cluster is at ${live === '' ? 'none' : live}`,
             `lead the cluster there: \`kbuild move-endpoint ${wanted}\`${live === '' ? '' : `; or set kubernetes.endpoint back to ${live}`}`,
           )
         : new Refused(
+            'fixed-setting',
             inventory.name,
             `${setting} is ${wanted}, the cluster was made with ${live === '' ? 'none' : live}, and Kubernetes cannot change it`,
             `set ${setting} back${live === '' ? '' : ` to ${live}`}, or build a new cluster`,
@@ -93,6 +96,7 @@ function unfinishedRestore(inventory: Inventory, fleet: Fleet): readonly Refused
     isForeignAction(marker)
       ? [
           new Refused(
+            'restore-unfinished',
             host.name,
             `a restore of etcd was cut off here (${marker.stage})`,
             isOfOwnData(marker)
@@ -114,6 +118,7 @@ function unfinishedInitFromBackup(inventory: Inventory, fleet: Fleet): readonly 
     isInitFromBackup(marker) && marker.cluster === inventory.name
       ? [
           new Refused(
+            'restore-unfinished',
             host.name,
             `a restore from a backup was cut off here (${marker.stage})`,
             'run the same command again: `kbuild restore BACKUP`',
@@ -137,6 +142,7 @@ function duringUpgrade(inventory: Inventory, fleet: Fleet, cluster: ClusterUp, n
   const versions = [cluster.version, ...begun.flatMap(({ version }) => (version === 'unknown' ? [] : [version]))];
   return [
     new Refused(
+      'upgrade-unfinished',
       names,
       `no control plane joins in the middle of an upgrade (${found.join('; ')})`,
       `finish the upgrade first: \`kbuild upgrade\` with kubernetes.version ${versions.toSorted(compareVersions).at(-1)!}; then run the same command again`,
@@ -172,6 +178,7 @@ function growth(inventory: Inventory, fleet: Fleet, hosts: readonly string[] | u
       ? []
       : [
           new Refused(
+            'endpoint-of-host',
             names,
             `the cluster's endpoint ${inventory.endpoint} is the address of ${owner}, so it cannot get more control planes`,
             way,
@@ -180,6 +187,7 @@ function growth(inventory: Inventory, fleet: Fleet, hosts: readonly string[] | u
     ...unnamed.map(
       ({ name }) =>
         new Refused(
+          'unnamed-control-plane',
           names,
           `the inventory does not name ${name}, a control plane of the cluster: kbuild cannot tell whether it is healthy`,
           `name it in the inventory, or take it out with \`kbuild remove ${name}\``,
@@ -189,6 +197,7 @@ function growth(inventory: Inventory, fleet: Fleet, hosts: readonly string[] | u
       ? []
       : [
           new Refused(
+            'etcd-alarm',
             names,
             `etcd has an alarm: ${cluster.alarms.join(', ')}`,
             'heal it first (docs/operations.md), then clear it with `etcdctl alarm disarm`',
@@ -212,6 +221,7 @@ function founding(inventory: Inventory, fleet: Fleet, hosts: readonly string[] |
   if ('none' in found)
     return [
       new Refused(
+        'cannot-found',
         inventory.name,
         `no cluster was found, and none can be founded: ${found.none}`,
         'every control plane of the inventory must answer before the first build; take one that is gone out of the inventory',
@@ -220,6 +230,7 @@ function founding(inventory: Inventory, fleet: Fleet, hosts: readonly string[] |
   if (selects(hosts, found.host.name)) return [];
   return [
     new Refused(
+      'founder-left-out',
       joining[0]!.name,
       `there is no cluster to join, and --hosts leaves out ${found.host.name}, which would found it`,
       `run \`kbuild up\` with ${found.host.name} among the hosts`,

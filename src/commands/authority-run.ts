@@ -45,6 +45,7 @@ export function refuseAbsentHosts(run: Run): void {
     .map(({ host }) => host.name);
   if (gone.length > 0)
     throw new Refused(
+      'control-plane-away',
       gone.join(', '),
       'a control plane that is away would come back with other authorities than the rest',
       `take it out first: \`kbuild remove ${gone.join(' ')} --dead ${gone.join(',')}\``,

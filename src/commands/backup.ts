@@ -56,6 +56,7 @@ async function pkiOf(run: Run, control: LinuxHost, member: LinuxHost): Promise<R
   const missing = [...common, ...ofEtcd].filter((name) => !found.has(name));
   if (missing.length > 0)
     throw new Refused(
+      'authority-missing',
       control.name,
       `/etc/kubernetes/pki has no ${missing.join(', ')}, and a backup without it could not bring the cluster back`,
       'copy it from another control plane that has it; if none has it, see docs/operations.md, "A key is lost"',
@@ -79,7 +80,12 @@ async function inventoryParts({
   inventory,
 }: Run): Promise<{ parts: PartToWrite[]; files: Manifest['files'] }> {
   if (inventory.file === '-')
-    throw new Refused(inventory.name, 'the inventory came from standard input', 'name its file: -i FILE');
+    throw new Refused(
+      'inventory-from-stdin',
+      inventory.name,
+      'the inventory came from standard input',
+      'name its file: -i FILE',
+    );
   const { text, files } = await inventoryTexts(inventory.file, context);
   const kept = files.filter(({ bytes }) => !isEncryptionConfiguration(Buffer.from(bytes).toString('utf8')));
   const named = kept.map(({ path, bytes }, i) => ({ path, bytes, name: `files/${String(i + 1)}` }));
@@ -197,6 +203,7 @@ async function write(
       const { manifest, parts } = await backupContents(run, { control, member }, { path, status });
       if (!(await authoritiesIn(path)).has(manifest.ca))
         throw new Refused(
+          'different-authorities',
           control.name,
           `its /etc/kubernetes/pki/ca.crt (${manifest.ca}) is not the authority of the cluster in etcd`,
           'find out which of them is right before you rely on a backup; nothing was written',

@@ -86,6 +86,7 @@ function refuseAdopted({ inventory, connected }: Run, { name, direction }: Pick<
   const { survivor } = endOf(rotation, direction);
   if (adopt === survivor.fingerprint) return;
   throw new Refused(
+    'adopted-ca',
     inventory.name,
     `kubernetes.adopt names the CA that goes, ${adopt}`,
     `set kubernetes.adopt: ${survivor.fingerprint} in the inventory, and run the same command again`,
@@ -180,6 +181,7 @@ function refuseRotation(run: Run, { rollback }: RotateCaOptions, name: RotatedNa
   const rotation = rollback === true ? rotationOf(fleet, name) : undefined;
   if (rotation === undefined || !isDropping(fleet, name, rotation)) return;
   throw new Refused(
+    'no-rollback',
     inventory.name,
     `${rotation.old.subject} is no longer trusted everywhere: there is no way back`,
     `run \`kbuild certs rotate-ca${name === 'ca' ? '' : ` ${name}`}\` to end the rotation; if you need another one, rotate again afterwards`,

@@ -114,6 +114,7 @@ function refuseOwnEtcd({ inventory }: Run): void {
   const { etcd } = inventory;
   if (etcd.topology !== 'external') return;
   throw new Refused(
+    'external-etcd',
     inventory.name,
     `its etcd is your own (${etcd.endpoints.join(', ')}), and kbuild does not change its members`,
     'use etcdctl defrag on its members one after another, the leader last',
@@ -126,7 +127,7 @@ function memberHosts({ inventory, connected }: Run): readonly LinuxHost[] {
   const candidates = inventory.etcd.topology === 'built' ? etcdHosts(inventory) : controlPlanes(inventory);
   const hosts = candidates.filter((host) => linuxFacts(fleet, host)?.kubernetesTraces.has(paths.etcdManifest) === true);
   if (hosts.length > 0 || candidates.some(({ name }) => observedHost(fleet, name) === undefined)) return hosts;
-  throw new Refused(inventory.name, 'no host runs etcd yet', 'build the cluster: `kbuild up`');
+  throw new Refused('no-etcd', inventory.name, 'no host runs etcd yet', 'build the cluster: `kbuild up`');
 }
 
 /** @throws the errors of hosts with a member that this run could not reach: each member is defragmented on its own host */

@@ -29,6 +29,7 @@ function onlyMember(run: Run, members: readonly LinuxHost[]): LinuxHost {
   if (only !== undefined && others.length === 0) return only;
   const names = members.map(({ name }) => name).join(', ');
   throw new Refused(
+    'several-members-left',
     run.inventory.name,
     `etcd can be recovered from one member only, and ${names} are not declared dead`,
     `if more than half of all members can start, start them: etcd has quorum then; else switch off all but one, and name them: \`${commandWithDead(run, ['NAMES'])}\``,
@@ -41,6 +42,7 @@ function refuseWithQuorum({ connected, inventory, flags }: Run): void {
   if (cluster.state !== 'up' && cluster.etcd?.state !== 'up') return;
   const dead = flags.dead ?? [];
   throw new Refused(
+    'nothing-lost',
     inventory.name,
     'etcd has quorum: nothing is lost, and there is nothing to recover',
     dead.length === 0
@@ -64,7 +66,12 @@ async function recoveryOf(run: Run): Promise<Recovery> {
     const { name } = onlyMember(run, about.members);
     const lost = await refuseOtherMembers(run, about, []);
     if (lost.length === 0 && !hasBegun)
-      throw new Refused(name, 'its etcd has no other member, so no quorum is lost', 'see `kbuild status`');
+      throw new Refused(
+        'nothing-lost',
+        name,
+        'its etcd has no other member, so no quorum is lost',
+        'see `kbuild status`',
+      );
   };
   await refuse();
   const { id, hasEnded } = recoveryId(run, about);

@@ -36,7 +36,12 @@ export function restoredHosts(run: Run): RestoredHosts {
   const controls = controlPlanes(inventory).filter((host) => !isGone(host));
   const members = inventory.etcd.topology === 'built' ? etcdHosts(inventory).filter((host) => !isGone(host)) : controls;
   if (controls.length === 0 || members.length === 0)
-    throw new Refused(inventory.name, 'there is no host left to restore into', 'name fewer hosts in --dead');
+    throw new Refused(
+      'no-restore-host',
+      inventory.name,
+      'there is no host left to restore into',
+      'name fewer hosts in --dead',
+    );
   const names = new Set(restoreHosts({ controls, members }).map(({ name }) => name));
   refuseUnreachable(
     run,
@@ -61,6 +66,7 @@ function refuseBare(fleet: Fleet, { controls, members }: RestoredHosts): void {
   ].filter((host) => begunRestore([linuxFacts(fleet, host)?.marker ?? 'absent']) === undefined);
   for (const { name, role } of bare)
     throw new Refused(
+      'not-joined',
       name,
       `it is no ${role === 'etcd' ? 'member of etcd' : 'control plane'} yet, so there is nothing to restore into`,
       'take it out of the inventory, and add it again afterwards',
@@ -72,10 +78,15 @@ export async function refuseOtherSnapshot(run: Run, hosts: readonly LinuxHost[],
   const fleet = run.connected.observations.fleet();
   const [cluster, ...others] = clustersOf(hosts.map((host) => ({ cas: casOf(linuxFacts(fleet, host)!) })));
   if (cluster === undefined || others.length > 0 || cluster.cas.length === 0)
-    throw new Refused(run.inventory.name, 'its control planes do not agree on one certificate authority');
+    throw new Refused(
+      'different-authorities',
+      run.inventory.name,
+      'its control planes do not agree on one certificate authority',
+    );
   const found = await authoritiesIn(file);
   if (!shareCa(cluster.cas, found))
     throw new Refused(
+      'snapshot-of-other-cluster',
       run.inventory.name,
       `${file} is no snapshot of this cluster: it holds ${found.size === 0 ? 'no certificate authority' : 'others'}, not ${cluster.cas.join(' or ')}`,
       'restore a snapshot of this cluster',
@@ -128,6 +139,7 @@ export function recoveryId(run: Run, about: RestoredHosts): Pick<Restore, 'id' |
   const begun = begunRestore(markers);
   if (begun !== undefined && !isOfOwnData(begun))
     throw new Refused(
+      'restore-unfinished',
       run.inventory.name,
       `a restore of a snapshot was cut off here (${begun.stage})`,
       'finish it first: `kbuild etcd snapshot restore FILE` with the same snapshot',

@@ -16,6 +16,7 @@ import type { SaveSnapshotOptions } from './etcd.command.ts';
 export function requireOurs({ inventory }: Run): void {
   if (inventory.etcd.topology !== 'external') return;
   throw new Refused(
+    'external-etcd',
     inventory.name,
     'its etcd is your own, and so are its snapshots',
     'use etcdctl snapshot save, and etcdutl snapshot restore, on its members',

@@ -2,12 +2,14 @@ import { UsageError } from '../errors.ts';
 import { EXIT_CODES } from '../exit-codes.ts';
 import { inventorySettings, settingAt, withInner } from '../inventory/file/settings.ts';
 import { nearest } from '../inventory/nearest.ts';
+import { refusals } from '../refusals/refusals.ts';
 import {
   checkExplained,
   exitExplained,
   type Explanation,
   explanationText,
   firstSentence,
+  refusalExplained,
   settingExplained,
   type Topics,
   topicsText,
@@ -25,6 +27,11 @@ const settingTopics = (): Topics => ({
 const checkTopics = (): Topics => ({
   title: 'checks: kbuild explain check NAME',
   items: checks.map(({ name, title }) => ({ name, summary: firstSentence(title) })),
+});
+
+const refusalTopics = (): Topics => ({
+  title: 'refusals (exit 7): kbuild explain refusal NAME',
+  items: refusals.map(({ name, title }) => ({ name, summary: firstSentence(title) })),
 });
 
 const exitTopics = (): Topics => ({
@@ -46,6 +53,13 @@ function checkNamed(name: string): Explanation {
   throw unknown('check', name, names, ' check');
 }
 
+function refusalNamed(name: string): Explanation {
+  const refusal = refusals.find((one) => one.name === name);
+  if (refusal !== undefined) return refusalExplained(refusal);
+  const names = refusals.map((one) => one.name);
+  throw unknown('refusal', name, names, ' refusal');
+}
+
 function exitNamed(name: string): Explanation {
   const page = EXIT_CODES.find(({ code }) => String(code) === name);
   if (page !== undefined) return exitExplained(page);
@@ -53,30 +67,43 @@ function exitNamed(name: string): Explanation {
   throw unknown('exit code of kbuild', name, codes, ' exit');
 }
 
-/** A setting; a check or an exit code where no setting has that name. */
+/** A setting; a check, a refusal or an exit code where no setting has that name. */
 function anyNamed(name: string): Explanation {
   const root = inventorySettings();
   const setting = name === '' ? undefined : settingAt(root, name);
   if (setting !== undefined && setting !== root) return settingExplained(setting);
   if (checks.some((one) => one.name === name)) return checkNamed(name);
+  if (refusals.some((one) => one.name === name)) return refusalNamed(name);
   if (EXIT_CODES.some(({ code }) => String(code) === name)) return exitNamed(name);
   const paths = withInner(root).map(({ path }) => path);
-  const close = nearest(name.replaceAll(/\[\d*\]/g, '[]'), [...paths, ...checks.map((one) => one.name)]);
-  throw unknown('setting of the inventory, check or exit code', name, close === undefined ? [] : [close], '');
+  const close = nearest(name.replaceAll(/\[\d*\]/g, '[]'), [
+    ...paths,
+    ...[...checks, ...refusals].map((one) => one.name),
+  ]);
+  throw unknown('setting of the inventory, check, refusal or exit code', name, close === undefined ? [] : [close], '');
 }
 
+/** Kinds that a name can follow: how one is explained, and the list of all. */
+const KINDS: Readonly<Record<string, readonly [named: (name: string) => Explanation, list: () => Topics]>> = {
+  check: [checkNamed, checkTopics],
+  refusal: [refusalNamed, refusalTopics],
+  exit: [exitNamed, exitTopics],
+};
+
 function asked([first, second, ...rest]: readonly string[]): Explanation | readonly Topics[] {
-  if (first === undefined) return [settingTopics(), checkTopics(), exitTopics()];
-  const kind = first === 'check' || first === 'exit' ? first : undefined;
+  if (first === undefined) return [settingTopics(), ...Object.values(KINDS).map(([, list]) => list())];
+  const kind = Object.hasOwn(KINDS, first) ? KINDS[first] : undefined;
   if (rest.length > 0 || (kind === undefined && second !== undefined))
-    throw new UsageError('kbuild explains one thing at a time', { remedy: 'kbuild explain [check|exit] NAME' });
-  if (kind === 'check') return second === undefined ? [checkTopics()] : checkNamed(second);
-  if (kind === 'exit') return second === undefined ? [exitTopics()] : exitNamed(second);
-  return anyNamed(first);
+    throw new UsageError('kbuild explains one thing at a time', {
+      remedy: `kbuild explain [${Object.keys(KINDS).join('|')}] NAME`,
+    });
+  if (kind === undefined) return anyNamed(first);
+  const [named, list] = kind;
+  return second === undefined ? [list()] : named(second);
 }
 
 /**
- * `kbuild explain [TOPIC]`: what a setting, a check or an exit code is, from the schema, the checks and the table of exit codes.
+ * `kbuild explain [TOPIC]`: what a setting, a check, a refusal or an exit code is, from the schema, the checks and the tables of refusals and exit codes.
  * Reads no inventory and contacts no host. @throws UsageError for an unknown name, with the nearest one
  */
 export function runExplain(context: Context, flags: ExplainOptions, operands: readonly string[]): Promise<number> {

@@ -3,16 +3,21 @@ import { codeQuality, everywhere, json, list, noColor, option, parsedOption, qui
 
 export const explain = declare({
   name: 'explain',
-  summary: 'Explain a setting of the inventory, a check or an exit code',
+  summary: 'Explain a setting of the inventory, a check, a refusal or an exit code',
   details:
-    'Type, default, allowed values, an example, what it is for, and where to read more, from the same source as these pages. `explain`, `explain check` and `explain exit` alone list what there is. Reads no inventory.',
+    'Type, default, allowed values, an example, what it is for, and where to read more, from the same source as these pages. `explain`, `explain check`, `explain refusal` and `explain exit` alone list what there is. Reads no inventory.',
   onHosts: 'nothing',
-  operand: { name: '[topic...]', summary: 'a setting, "check NAME" or "exit CODE"', completes: 'topics' },
+  operand: {
+    name: '[topic...]',
+    summary: 'a setting, "check NAME", "refusal NAME" or "exit CODE"',
+    completes: 'topics',
+  },
   options: [json, noColor],
   examples: [
     'kbuild explain network.podSubnet',
     'kbuild explain hosts[].labels',
     'kbuild explain check clock-skew',
+    'kbuild explain refusal other-cluster',
     'kbuild explain exit 7',
   ],
 });

@@ -159,6 +159,7 @@ export function oldEndpointRefusals(inventory: Inventory, fleet: Fleet): readonl
       ? []
       : [
           new Refused(
+            'balancer-in-use',
             inUse.join(', '),
             `kbuild's load balancer serves the old endpoint ${old} here, and would serve ${inventory.endpoint} alone from the beginning of the move`,
             'build the load balancer of the new endpoint on other hosts of role load-balancer, or lead the cluster to a load balancer of your own',
@@ -168,6 +169,7 @@ export function oldEndpointRefusals(inventory: Inventory, fleet: Fleet): readonl
       ? []
       : [
           new Refused(
+            'host-name-taken',
             renamed.map(({ host }) => host.name).join(', '),
             `/etc/hosts leads the old endpoint ${old} to another address (${takenNames({ inventory, facts: renamed[0]!.facts }).join(', ')}): both cannot have one name`,
             'give the new endpoint another name, or only its address',

@@ -33,8 +33,14 @@ function hostsOf({ inventory, connected }: Run, operands: readonly string[]): re
     if (host === undefined)
       throw new UsageError(`"${name}" is no host of the inventory`, { remedy: 'name hosts as the inventory does' });
     if (host.os === 'windows')
-      throw new Refused(name, 'kbuild does not reboot Windows hosts', 'drain it and restart it yourself');
-    if (!isPart(host)) throw new Refused(name, 'it is no node of the cluster', 'join it first: `kbuild up`');
+      throw new Refused(
+        'windows-reboot',
+        name,
+        'kbuild does not reboot Windows hosts',
+        'drain it and restart it yourself',
+      );
+    if (!isPart(host))
+      throw new Refused('not-joined', name, 'it is no node of the cluster', 'join it first: `kbuild up`');
   }
   const hosts = linuxHosts(inventory).filter(isPart);
   return operands.length === 0 ? hosts : hosts.filter(({ name }) => operands.includes(name));
@@ -61,7 +67,12 @@ export const runReboot = (outer: Context, flags: RebootOptions, operands: readon
       if (fleet.cluster.state === 'absent')
         throw noCluster(
           fleet,
-          new Refused(inventory.name, 'there is no cluster whose hosts could reboot', 'build it: `kbuild up`'),
+          new Refused(
+            'no-cluster',
+            inventory.name,
+            'there is no cluster whose hosts could reboot',
+            'build it: `kbuild up`',
+          ),
         );
       leaveOutRefused(run);
       refuseObstacles(run, findings(run));

@@ -62,6 +62,7 @@ async function refuseLiving(run: Run, manifest: Manifest): Promise<void> {
   const living = found.filter((one) => one !== undefined);
   if (living.length === 0) return;
   throw new Refused(
+    'control-plane-lives',
     inventory.name,
     `something listens where the backup has control planes: ${living.join(', ')}, as seen from ${first.name}`,
     'switch it off for good, or name it in the inventory: two control planes would each take writes. If another machine has the address by now, give it another one first',
@@ -79,6 +80,7 @@ export async function hasServed(run: Run, manifest: Manifest): Promise<boolean> 
   if (cluster.state === 'down') {
     if (isCutOff || !notes.some((note) => note.startsWith(nameOf(manifest)))) return false;
     throw new Refused(
+      'cluster-down',
       inventory.name,
       `it was brought back from this backup, and its API does not answer (${cluster.reason})`,
       'run the same command again when it answers, within minutes after a host has started; `kbuild status` says what is wrong',
@@ -86,6 +88,7 @@ export async function hasServed(run: Run, manifest: Manifest): Promise<boolean> 
   }
   if (cluster.caFingerprint === manifest.ca && notes.some((note) => note.startsWith(nameOf(manifest)))) return true;
   throw new Refused(
+    'nothing-lost',
     inventory.name,
     `its API answers through ${cluster.via}: the control planes are not lost`,
     'to put a live cluster back to an earlier state: `kbuild etcd snapshot restore SNAPSHOT`',
@@ -99,6 +102,7 @@ export async function refuseRestore(run: Run, manifest: Manifest, was: 'served' 
   if (was === 'served') return;
   if (serves)
     throw new Refused(
+      'changed-meanwhile',
       inventory.name,
       'another run has brought it back from this backup meanwhile',
       'run the same command again: it goes on from there',
@@ -132,7 +136,7 @@ export async function refuseToBegin(run: Run, manifest: Manifest): Promise<Worke
   connected.leaveOut(
     inventory.hosts
       .filter(({ role }) => role === 'worker')
-      .map((host) => ({ host, error: new Refused(host.name, 'it waits until the API answers') })),
+      .map((host) => ({ host, error: new Refused('cluster-down', host.name, 'it waits until the API answers') })),
   );
   await refuseRestore(run, manifest, 'not served');
   const found = findings(run).filter(({ check }) => check !== 'reachable');

@@ -153,6 +153,7 @@ function refuseWorkersFirst({ inventory, connected }: Run, { changes }: RunPlan)
   const left = controlPlaneNodes(cluster).filter(({ name }) => oldPods(cluster, name, to).length > 0 && !due.has(name));
   if (workers.length === 0 || left.length === 0) return;
   throw new Refused(
+    'minors-apart',
     inventory.name,
     `${left.map(({ name }) => name).join(', ')} would stay older than the kubelets of ${workers.map(({ host }) => host).join(', ')}, which Kubernetes does not support`,
     'upgrade every control plane first: `kbuild upgrade --control-plane-only`',
@@ -227,7 +228,10 @@ export const runUpgrade = (outer: Context, flags: UpgradeOptions): Promise<numbe
         });
       const fleet = connected.observations.fleet();
       if (fleet.cluster.state === 'absent')
-        throw noCluster(fleet, new Refused(inventory.name, 'there is no cluster to upgrade', 'build it: `kbuild up`'));
+        throw noCluster(
+          fleet,
+          new Refused('no-cluster', inventory.name, 'there is no cluster to upgrade', 'build it: `kbuild up`'),
+        );
       leaveOutRefused(run);
       refuseObstacles(run, findings(run));
       const before = flags.plan === true ? 0 : await repaired(run);

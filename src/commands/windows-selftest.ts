@@ -63,6 +63,7 @@ export const runSelftest = (outer: Context, flags: WindowsSelftestOptions): Prom
     const plan = selftestPlan(cluster, os, inventory.hosts);
     if (plan.groups.length === 0)
       throw new Refused(
+        'no-ready-node',
         inventory.name,
         `it has no ${os === 'windows' ? 'Windows' : 'Linux'} node that is Ready and takes pods`,
         os === 'windows' ? '`--os linux` tries the same flows on Linux nodes' : 'kbuild status shows the nodes',

@@ -4,7 +4,7 @@ import type { Host, Inventory } from '../inventory/inventory.ts';
 import { eachLimit, limiter } from '../limit.ts';
 import { turns, type Turns } from './batches.ts';
 import type { Convergence } from './convergence.ts';
-import type { Emit } from './event.ts';
+import { type Emit, failureOf } from './event.ts';
 import type { Observations } from './observations.ts';
 import { hasNoPendingChange, stepOnHost } from './step-on-host.ts';
 import type { Phase } from './step.ts';
@@ -177,9 +177,8 @@ async function timesLost(
       return await held(host);
     } catch (error) {
       if (signal.aborted) return 0;
-      const { message, exitCode = 1 } = error as Error & { readonly exitCode?: number };
       const phase = phases[0]!;
-      emit({ kind: 'failed', phase: phase.name, host, step: phase.steps[0]!.name, summary: message, exitCode });
+      emit({ kind: 'failed', phase: phase.name, host, step: phase.steps[0]!.name, ...failureOf(error) });
       failures.set(host, error as Error);
       return 0;
     }
@@ -271,9 +270,7 @@ async function hostInPhase(
         continue;
       }
       if (!(error instanceof Interrupted)) {
-        const { message } = error as Error;
-        const exitCode = (error as { readonly exitCode?: number }).exitCode ?? 1;
-        emit({ kind: 'failed', phase: phase.name, host: host.name, step: step.name, summary: message, exitCode });
+        emit({ kind: 'failed', phase: phase.name, host: host.name, step: step.name, ...failureOf(error) });
       }
       throw error;
     }

@@ -1,3 +1,4 @@
+import { refusalOf } from '../errors.ts';
 import type { WaitingChange } from './absence.ts';
 
 /** Where something happened. */
@@ -41,7 +42,13 @@ export type Event =
   | { readonly kind: 'job-loads'; readonly host: string; readonly bytes: number; readonly bytesPerSecond: number }
   /** Something that the operator should know later, e.g. where data was kept. */
   | { readonly kind: 'noted'; readonly host: string; readonly summary: string }
-  | ({ readonly kind: 'failed'; readonly summary: string; readonly exitCode: number } & Place)
+  | ({
+      readonly kind: 'failed';
+      readonly summary: string;
+      readonly exitCode: number;
+      /** The name of a refusal. */
+      readonly refusal?: string;
+    } & Place)
   | ({ readonly kind: 'host-done'; readonly changes: number; readonly durationMs: number } & HostPlace)
   | { readonly kind: 'phase-done'; readonly phase: string; readonly changes: number; readonly durationMs: number }
   /** The hosts that a run has left out, and the changes that wait for them: at its end. */
@@ -59,6 +66,15 @@ export type TimedEvent = Event & { readonly time: string };
 
 /** Sends an event to all reporters. */
 export type Emit = (event: Event) => void;
+
+/** What the event `failed` says about an error; exit code 1 (a bug) for one that is not kbuild's own. */
+export const failureOf = (
+  error: unknown,
+): { readonly summary: string; readonly exitCode: number; readonly refusal?: string } => ({
+  summary: (error as Error).message,
+  exitCode: (error as { readonly exitCode?: number }).exitCode ?? 1,
+  ...refusalOf(error),
+});
 
 /** Something that shows events to people or programs. `close` settles when all of it was shown and the terminal is as it was. */
 export interface Reporter {

@@ -105,6 +105,7 @@ function trialOf(
   };
   const refused = (heldBy: string): Refused =>
     new Refused(
+      'locked',
       'cluster',
       `locked: held ${heldBy}`,
       'wait until that run has ended; if it cannot end any more: kbuild unlock --force',

@@ -148,7 +148,8 @@ async function keep(remote: Lockable, line: string, keeping: Keeping): Promise<E
   const { held, again, over } = keeping;
   const { name } = remote.host;
   const retake = async (status: number | string): Promise<void> => {
-    if (String(status).startsWith('SIG') || status === STOPPED) throw new Refused(name, 'the lock was freed by force');
+    if (String(status).startsWith('SIG') || status === STOPPED)
+      throw new Refused('lock-freed', name, 'the lock was freed by force');
     held.set(name, await takeAgain(remote, line, keeping));
     again.times += 1;
   };
@@ -197,6 +198,7 @@ export const whoHolds = (remote: Lockable): Promise<string | undefined> => lockH
 
 const isLocked = ({ host }: Lockable, words: string): Refused =>
   new Refused(
+    'locked',
     host.name,
     `locked: ${words}`,
     'wait until that run has ended; if it runs nowhere any more: kbuild unlock --force',

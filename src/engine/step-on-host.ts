@@ -137,7 +137,7 @@ async function apply(
     if (!isPlanned(run, phase, place)) {
       emit({ kind: 'unplanned', ...place, summary: change.summary });
       if (!(await run.approve(`${host.name}: ${change.summary}`)))
-        throw new Refused(host.name, `not in the confirmed plan: ${change.summary}`);
+        throw new Refused('unplanned-change', host.name, `not in the confirmed plan: ${change.summary}`);
     }
     // The run may have been interrupted or frozen while it waited for its turn or for the answer.
     await run.held(host.name);

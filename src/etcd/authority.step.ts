@@ -39,6 +39,7 @@ function refuseSeveral(fleet: Fleet, inventory: Inventory): void {
   );
   if (found.size > 1)
     throw new Refused(
+      'different-authorities',
       etcdHosts(inventory)
         .map(({ name }) => name)
         .join(', '),
@@ -56,6 +57,7 @@ function refuseAnother(fleet: Fleet, inventory: Inventory): void {
     const found = authorityOn(fleet, host);
     if (found === 'absent' || found === desired) continue;
     throw new Refused(
+      'authority-in-place',
       host.name,
       `its certificate authority of etcd is ${shortFingerprint(found)}…, and certificates.etcdCa is ${shortFingerprint(desired)}…: kbuild does not overwrite an authority`,
       'name the authority that is there, or take certificates.etcdCa out; a host that is no member yet: reset it',
@@ -67,7 +69,11 @@ function refuseAnother(fleet: Fleet, inventory: Inventory): void {
 function refuseSecond({ inventory, fleet, host }: Target): void {
   const unobserved = etcdHosts(inventory).find((other) => linuxFacts(fleet, other) === undefined);
   if (unobserved !== undefined)
-    throw new Refused(host.name, `${unobserved.name} was not observed, and may hold etcd's certificate authority`);
+    throw new Refused(
+      'host-not-observed',
+      host.name,
+      `${unobserved.name} was not observed, and may hold etcd's certificate authority`,
+    );
   const user = controlPlanes(inventory).find(
     (control) =>
       authorityOn(fleet, control) !== 'absent' &&
@@ -75,6 +81,7 @@ function refuseSecond({ inventory, fleet, host }: Target): void {
   );
   if (user !== undefined)
     throw new Refused(
+      'authority-key-missing',
       host.name,
       `no host of role etcd holds the key of etcd's certificate authority any more, and ${user.name} uses it`,
       'bring one of the hosts back, or /etc/kubernetes/pki/etcd/ca.crt and ca.key of one of them',

@@ -19,7 +19,11 @@ const CERTIFICATE = '-----BEGIN CERTIFICATE-----';
 async function fetch({ inventory, host, fleet }: Target, on: On): Promise<void> {
   const [from] = signers(fleet);
   if (from === undefined)
-    throw new Refused(host.name, "no host of role etcd has etcd's certificate authority with its key");
+    throw new Refused(
+      'authority-key-missing',
+      host.name,
+      "no host of role etcd has etcd's certificate authority with its key",
+    );
   const authority = await on(from).read(paths.etcdCa);
   // One answer has the certificate and its key. kbuild never logs it.
   const pair = await on(from).reveal(

@@ -58,6 +58,7 @@ function refuseCorrupt({ alarms }: EtcdView): void {
   const others = alarms.filter((alarm) => !hasNoSpace([alarm]));
   if (others.length === 0) return;
   throw new Refused(
+    'etcd-alarm',
     'etcd',
     `it has an alarm that kbuild does not disarm: ${others.join(', ')}`,
     'the data of that member differs from the others: see docs/operations.md, "Recover"',
@@ -111,6 +112,7 @@ export const etcdToDefragment = (tools: DefragmentTools): Promise<EtcdView> =>
     withinMs: BEGINS_WITHIN_MS,
     failed: (why) =>
       new Refused(
+        'quorum',
         'etcd',
         `a member that is defragmented does not answer meanwhile, and the others must carry it: ${why}`,
         'see `kbuild status`; heal or remove the members that are down first',

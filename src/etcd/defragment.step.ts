@@ -1,4 +1,5 @@
 import { isMemberOf } from '../cluster/members.ts';
+import { failureOf } from '../engine/event.ts';
 import { NotConverged, Refused } from '../errors.ts';
 import type { LinuxHost } from '../inventory/inventory.ts';
 import { script } from '../templates.ts';
@@ -48,6 +49,7 @@ function hostOf({ hosts }: DefragmentTools, member: MemberView): LinuxHost {
   const host = hosts.find((candidate) => isMemberOf(candidate)(member));
   if (host !== undefined) return host;
   throw new Refused(
+    'unnamed-member',
     memberName(member),
     'it is a member of etcd, and no host of the inventory that kbuild reached',
     'name it in the inventory, or remove it from the cluster: `kbuild remove`',
@@ -68,8 +70,7 @@ async function change(
   try {
     await apply();
   } catch (error) {
-    const { exitCode = 1, message } = error as Error & { readonly exitCode?: number };
-    emit({ kind: 'failed', ...place, summary: message, exitCode });
+    emit({ kind: 'failed', ...place, ...failureOf(error) });
     throw error;
   }
   emit({ kind: 'changed', ...place, summary, durationMs: waiting.nowMs() - fromMs });

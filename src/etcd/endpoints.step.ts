@@ -21,6 +21,7 @@ const hostOf = (url: string): string => url.replace(/^https:\/\/|:\d+$/g, '');
 function refuseAnother({ inventory }: Target, wanted: readonly string[], found: readonly string[]): void {
   if (found.length === 0 || found.some((url) => wanted.includes(url))) return;
   throw new Refused(
+    'other-etcd',
     inventory.name,
     `its API servers use etcd at ${found.join(', ')}, and the inventory names other endpoints (${wanted.join(', ')})`,
     'a cluster cannot be put onto another etcd; members are replaced one by one, so that one endpoint always stays',

@@ -32,6 +32,7 @@ function missing({ host, facts, fleet }: Target): readonly string[] {
   const full = externalEtcd.find(({ keys }) => keys > 0);
   if (full !== undefined && fleet.cluster.state === 'absent')
     throw new Refused(
+      'foreign-etcd-data',
       host.name,
       `the etcd at ${full.url} holds ${String(full.keys)} keys of a Kubernetes cluster, and there is none of this inventory`,
       'set etcd.endpoints to an etcd without keys below /registry/. kbuild does not know whose these keys are, and deletes none; its administrator can read their names with `etcdctl get --prefix --keys-only /registry/`',

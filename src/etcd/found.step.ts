@@ -71,12 +71,14 @@ const founded: Step = {
     const unobserved = etcdHosts(inventory).find((other) => linuxFacts(fleet, other) === undefined);
     if (unobserved !== undefined && (fleet.cluster.etcd ?? { state: 'absent' }).state === 'absent')
       throw new Refused(
+        'host-not-observed',
         host.name,
         `etcd is founded by all its hosts together, and ${unobserved.name} was not observed`,
       );
     if (!isToBeFounded(target)) return [];
     if (fleet.cluster.state !== 'absent')
       throw new Refused(
+        'etcd-data-missing',
         host.name,
         `there is a cluster ${inventory.name}, and none of its hosts of role etcd holds its data`,
         'bring one of the hosts with the data back; an etcd cannot be put in the place of another one',

@@ -58,7 +58,7 @@ function stale({ fleet, host }: Target): string {
   const [member] = membersOf(etcd, host);
   if (member === undefined) return ` (found ${String(etcd.members.length)} members)`;
   const { allowed, why } = gate(etcd, { kind: 'remove', id: member.id });
-  if (!allowed) throw new Refused(host.name, `its stale etcd member ${member.id} cannot be removed: ${why}`);
+  if (!allowed) throw new Refused('quorum', host.name, `its stale etcd member ${member.id} cannot be removed: ${why}`);
   return ` (found its stale member ${member.id}, which goes first)`;
 }
 

@@ -45,14 +45,14 @@ const undone = (before: BeforeMembership, keep: KeepData): Step => ({
     const member = memberOf(target);
     if (member !== undefined && etcd?.state === 'up') {
       const { allowed, why } = gate(etcd, { kind: 'remove', id: member.id });
-      if (!allowed) throw new Refused(host.name, `its etcd member ${member.id} cannot be removed: ${why}`);
+      if (!allowed) throw new Refused('quorum', host.name, `its etcd member ${member.id} cannot be removed: ${why}`);
     }
     return [
       {
         summary: `undo a half-finished member of etcd on ${host.name}${member === undefined ? '' : ` (found ${member.learner ? 'learner' : 'member'} ${member.id})`}`,
         apply: async (on) => {
           if (etcd?.state === 'down')
-            throw new Refused(host.name, 'etcd does not answer, and may need what this host holds');
+            throw new Refused('cluster-down', host.name, 'etcd does not answer, and may need what this host holds');
           await keep(on, host);
           if (member !== undefined) {
             const through = memberHost(inventory, fleet, host.name);

@@ -66,7 +66,7 @@ function refusal(host: string, path: string, state: FileState): Refused | undefi
   if (state.kind === 'unsafe') return pathRefused(host, `${path}: ${state.why}`);
   return state.kind === 'file' || state.kind === 'absent'
     ? undefined
-    : new Refused(host, `${path} is there and is no file`);
+    : new Refused('not-a-file', host, `${path} is there and is no file`);
 }
 
 /**

@@ -87,6 +87,7 @@ function refuseInUse({ inventory, host, facts }: Target, wanted: string): void {
   );
   if (used.length > 0)
     throw new Refused(
+      'endpoint-in-use',
       host.name,
       `/etc/hosts names the server of ${used.map(([name]) => name).join(', ')} (${used[0]![1].server})`,
       `lead the host to the inventory's endpoint first: \`kbuild move-endpoint ${inventory.endpoint}\``,

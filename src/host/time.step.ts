@@ -31,14 +31,14 @@ function refused({ host, facts }: Target): Change | undefined {
     const { prettyName } = facts.osRelease;
     const why = distribution === undefined ? `${prettyName} is not yet supported` : `${prettyName} has no packages`;
     const way = `give it timeSync: unmanaged, and run its own time service: systemctl enable --now ${SYSTEMD_TIME}`;
-    return refusal(new Refused(host.name, `timeSync: chrony is not possible: ${why}`, way), summary);
+    return refusal(new Refused('no-chrony', host.name, `timeSync: chrony is not possible: ${why}`, way), summary);
   }
   const others = timeServicesOfOperators(facts.timeServices);
   if (others.length === 0) return undefined;
   const names = others.join(', ');
   const way = `switch it off (systemctl disable --now ${others.join(' ')}), or give the host timeSync: unmanaged`;
   return refusal(
-    new Refused(host.name, `${names} keeps the clock, and chrony would take its place`, way),
+    new Refused('other-time-service', host.name, `${names} keeps the clock, and chrony would take its place`, way),
     `${summary} (found ${names})`,
   );
 }

@@ -36,7 +36,10 @@ function changes(target: Target, pems: readonly string[]): readonly Change[] {
     return [
       {
         summary: `trust ${String(pems.length)} certificate authorities (found an unknown system)`,
-        apply: () => Promise.reject(new Refused(host.name, `${facts.osRelease.prettyName} is not yet supported`)),
+        apply: () =>
+          Promise.reject(
+            new Refused('unsupported-system', host.name, `${facts.osRelease.prettyName} is not yet supported`),
+          ),
       },
     ];
   const files = new Map(pems.map((pem) => [fileOf(store, pem), pem] as const));

@@ -17,6 +17,7 @@ export function finishing(marker: Marker): string {
 export const unreadableMarker = ({ os, host, facts }: Observed): Refused | undefined =>
   facts.marker === 'unreadable'
     ? new Refused(
+        'unreadable-marker',
         host.name,
         `the marker ${os === 'windows' ? windowsPaths.marker : paths.marker} cannot be read: it is corrupt, or a newer kbuild wrote it`,
         'finish the action with the kbuild that began it; if none is under way, delete the file',
@@ -36,6 +37,7 @@ export function unfinishedActions({ hosts }: Fleet, command: string, own?: strin
     if (typeof marker !== 'object' || marker.action === own || !isForeignAction(marker)) return [];
     return [
       new Refused(
+        'unfinished-action',
         host.name,
         `an unfinished ${marker.action} of ${marker.cluster} lies here (${marker.stage})`,
         `${finishing(marker)}, then run \`kbuild ${command}\` again`,

@@ -25,6 +25,7 @@ export const adminKubeconfig: Step = {
     const signs = signingAuthority(inventory) !== undefined;
     if (!signs && !traces.has(CA_KEY))
       throw new Refused(
+        'authority-key-missing',
         host.name,
         `its ${ADMIN_CONF} is gone, and so is the key of the cluster's CA (${CA_KEY}) that would sign a new one`,
         `copy ${ADMIN_CONF} from another control plane, or ${CA_KEY} from your backup`,

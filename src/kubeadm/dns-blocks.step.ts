@@ -128,6 +128,7 @@ function trialPod(deployment: JsonObject | undefined, corefile: string): JsonObj
 
 const brokenParts = ({ name }: Inventory): Refused =>
   new Refused(
+    'corefile',
     name,
     'the Corefile has only one of the two lines between which kbuild writes dns.blocks',
     `delete what is left of them with ${EDIT}, and run the same command again`,
@@ -135,6 +136,7 @@ const brokenParts = ({ name }: Inventory): Refused =>
 
 const takenBlocks = ({ name }: Inventory, zones: readonly string[]): Refused =>
   new Refused(
+    'corefile',
     name,
     `the Corefile already has a block for ${zones.join(', ')} that kbuild did not write`,
     `delete it with ${EDIT}, or take the zone out of dns.blocks`,
@@ -142,6 +144,7 @@ const takenBlocks = ({ name }: Inventory, zones: readonly string[]): Refused =>
 
 const untried = ({ name }: Inventory): Refused =>
   new Refused(
+    'coredns-missing',
     name,
     'there is no Deployment kube-system/coredns as kubeadm makes it, whose pods could try dns.blocks',
     'bring it back (`kubeadm init phase addon coredns` on a control plane), or take dns.blocks out',

@@ -89,6 +89,7 @@ export function refuseUnproved({ inventory, fleet }: Pick<Target<Kind>, 'invento
   const found = unproved(inventory, fleet);
   if (found.length === 0) return;
   throw new Refused(
+    'endpoint-not-serving',
     inventory.name,
     `nothing is led to ${inventory.endpoint} yet: it does not serve this cluster to ${found.join(', ')}`,
     'mend the way there (a firewall, a route, the name), then run the same command again',

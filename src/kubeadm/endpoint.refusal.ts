@@ -19,6 +19,7 @@ function outOfReach(inventory: Inventory, { nodes }: ClusterUp): readonly Refuse
     if (windows.has(name))
       return [
         new Refused(
+          'windows-node-cut-off',
           name,
           'kbuild cannot lead a Windows node to another endpoint yet, and the node would be cut off when the old one goes',
           `take the node out of the cluster (\`kbuild remove ${name}\`), and join it again afterwards`,
@@ -27,6 +28,7 @@ function outOfReach(inventory: Inventory, { nodes }: ClusterUp): readonly Refuse
     if (named.has(name)) return [];
     return [
       new Refused(
+        'unnamed-node',
         name,
         'the inventory does not name this node of the cluster, which would be cut off when the old endpoint goes',
         `name it in the inventory, or take it out with \`kbuild remove ${name}\``,
@@ -43,6 +45,7 @@ function ofAnotherCluster(inventory: Inventory, fleet: Fleet): readonly Refused[
   if (met.length === 0) return [];
   return [
     new Refused(
+      'endpoint-of-other-cluster',
       met.map(({ host }) => host.name).join(', '),
       `${inventory.endpoint} does not serve this cluster: its certificate is of another CA (${met[0]!.answer})`,
       'name an endpoint that leads to the control planes of this cluster, and nowhere else',
@@ -64,6 +67,7 @@ function addressTaken(inventory: Inventory, fleet: Fleet): readonly Refused[] {
   if (isOurs || seenBy.length === 0) return [];
   return [
     new Refused(
+      'address-taken',
       seenBy.map(({ host }) => host.name).join(', '),
       `another machine has the virtual address ${address}`,
       'choose a free address for loadBalancer.address',
@@ -78,10 +82,13 @@ function addressTaken(inventory: Inventory, fleet: Fleet): readonly Refused[] {
 export function moveRefusals(inventory: Inventory, fleet: Fleet): readonly KbuildError[] {
   const { cluster } = fleet;
   if (cluster.state === 'absent')
-    return [noCluster(fleet, new Refused(inventory.name, 'there is no cluster yet', 'build it: `kbuild up`'))];
+    return [
+      noCluster(fleet, new Refused('no-cluster', inventory.name, 'there is no cluster yet', 'build it: `kbuild up`')),
+    ];
   if (cluster.state === 'down')
     return [
       new Refused(
+        'cluster-down',
         inventory.name,
         `the cluster does not answer: ${cluster.reason}`,
         'bring it back first: `kbuild status` shows what is down',
@@ -92,6 +99,7 @@ export function moveRefusals(inventory: Inventory, fleet: Fleet): readonly Kbuil
     ...(isMixed(cluster)
       ? [
           new Refused(
+            'upgrade-unfinished',
             inventory.name,
             `an upgrade is half done (${apiVersionsText(cluster)})`,
             'finish it first: `kbuild upgrade`',
@@ -105,6 +113,7 @@ export function moveRefusals(inventory: Inventory, fleet: Fleet): readonly Kbuil
       .map(
         ({ setting, wanted, live }) =>
           new Refused(
+            'fixed-setting',
             inventory.name,
             `${setting} is ${wanted}, the cluster was made with ${live === '' ? 'none' : live}, and Kubernetes cannot change it`,
             `set ${setting} back${live === '' ? '' : ` to ${live}`}`,

@@ -85,6 +85,7 @@ function refuseTooEarly(target: Target<'cluster'>, cluster: ClusterUp): void {
   ];
   if (left.length > 0)
     throw new Refused(
+      'endpoint-in-use',
       inventory.name,
       `the old endpoint is still in use: ${left.join('; ')}`,
       'run the same command again: it does what is left first',

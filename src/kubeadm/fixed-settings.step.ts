@@ -86,6 +86,7 @@ export function refuseFixed(inventory: Inventory, noted: JsonObject | undefined)
   ];
   if (fixed.length > 0)
     throw new Refused(
+      'fixed-setting',
       inventory.name,
       `${fixed.join(', ')} was edited, and kbuild cannot change it on a live cluster`,
       'set it back to what the cluster was made with',

@@ -23,7 +23,7 @@ export const initOf = (from?: FromBackup): Step => ({
     const first = founder(inventory, fleet);
     if ('none' in first) {
       if (fleet.cluster.state !== 'absent') return [];
-      throw new Refused(host.name, `it cannot found ${inventory.name}: ${first.none}`);
+      throw new Refused('cannot-found', host.name, `it cannot found ${inventory.name}: ${first.none}`);
     }
     if (first.host.name !== host.name) return [];
     if (from === undefined) refuseOverwriting(inventory, target);

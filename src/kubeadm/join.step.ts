@@ -114,7 +114,8 @@ function stale(target: Target, cluster: ClusterUp): string {
   if (member === undefined)
     return cluster.nodes.some(({ name }) => name === target.host.name) ? ' (found a stale node of that name)' : '';
   const { allowed, why } = gate(cluster, { kind: 'remove', id: member.id });
-  if (!allowed) throw new Refused(target.host.name, `its stale etcd member ${member.id} cannot be removed: ${why}`);
+  if (!allowed)
+    throw new Refused('quorum', target.host.name, `its stale etcd member ${member.id} cannot be removed: ${why}`);
   return ` (found its stale etcd member ${member.id}, which goes first)`;
 }
 

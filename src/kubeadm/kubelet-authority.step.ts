@@ -17,6 +17,7 @@ function refuseStrangers(inventory: Inventory, { nodes }: ClusterUp): void {
   if (unnamed.length === 0) return;
   const names = unnamed.map(({ name }) => name).join(', ');
   throw new Refused(
+    'unnamed-node',
     inventory.name,
     `${names}: not in the inventory; API servers that verify kubelets' certificates could not read the logs of pods there`,
     `add the nodes to the inventory, or remove \`serverTLSBootstrap\` from a role of it until they are gone`,

@@ -46,7 +46,7 @@ function memberChanges({ inventory, fleet }: Cluster, leaving: Leaving, before: 
     .slice(0, 1)
     .map((member): Change => {
       const { allowed, why } = gate(cluster, { kind: 'remove', id: member.id });
-      if (!allowed) throw new Refused(leaving.name, why);
+      if (!allowed) throw new Refused('quorum', leaving.name, why);
       return {
         summary: `remove etcd member ${member.id} of ${leaving.name} (${why})`,
         apply: async (on) => {

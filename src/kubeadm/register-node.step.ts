@@ -79,6 +79,7 @@ function refuseWithoutCertificate({ host, facts }: Target): void {
   const ended = found !== undefined && Date.parse(found.expires) <= facts.nowMs;
   if (found !== undefined && !ended) return;
   throw new Refused(
+    'kubelet-certificate-ended',
     host.name,
     `its node was deleted, and its kubelet cannot register again: its certificate ${ended ? `ended ${found.expires}` : 'is gone'}`,
     `run \`kbuild remove ${host.name}\`, which cleans the host, then \`kbuild up\`, which joins it again`,

@@ -47,7 +47,7 @@ function memberToGo({ host, fleet: { cluster } }: Target): MemberView | undefine
   // The only member is the founder's. Undoing its init deletes etcd's data with it.
   if (member === undefined || cluster.members.length === 1) return undefined;
   const { allowed, why } = gate(cluster, { kind: 'remove', id: member.id });
-  if (!allowed) throw new Refused(host.name, `its etcd member ${member.id} cannot be removed: ${why}`);
+  if (!allowed) throw new Refused('quorum', host.name, `its etcd member ${member.id} cannot be removed: ${why}`);
   return member;
 }
 
@@ -87,7 +87,8 @@ export const undoHalfFinished = (before: BeforeMembership, keep: KeepData): Step
         summary: `undo a half-finished ${action} of ${inventory.name} (found ${String(facts.kubernetesTraces.size)} leftovers${and})`,
         apply: async (on) => {
           const why = undoObstacle(target);
-          if (why !== undefined) throw new Refused(host.name, `what is half-finished here is not undone: ${why}`);
+          if (why !== undefined)
+            throw new Refused('unfinished-action', host.name, `what is half-finished here is not undone: ${why}`);
           await keep(on, host);
           if (member !== undefined) {
             const control = acting(fleet, host.name);

@@ -20,7 +20,7 @@ interface Joining extends Identity {
  */
 export function refuseElsewhere(joining: Identity & { readonly fleet: Fleet }): void {
   const elsewhere = nodeElsewhere(joining, joining.fleet);
-  if (elsewhere !== undefined) throw new Refused(joining.host.name, elsewhere);
+  if (elsewhere !== undefined) throw new Refused('node-elsewhere', joining.host.name, elsewhere);
 }
 
 /** The summary of a worker's join, with what kbuild found of an earlier join. @throws Refused like `refuseElsewhere` */

@@ -52,6 +52,7 @@ export function pluginChange(inventory: Inventory, cluster: ClusterUp): readonly
   if (found === undefined || found === plugin) return [];
   return [
     new Refused(
+      'network-plugin-changed',
       inventory.name,
       `network.plugin is ${plugin}, the cluster was made with ${found}, and without it no pod of it has a network`,
       `set network.plugin back to ${found}, or build a new cluster`,

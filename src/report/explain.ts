@@ -3,12 +3,13 @@ import type { Check } from '../engine/check.ts';
 import type { ExitCodePage } from '../exit-codes.ts';
 import type { Setting } from '../inventory/file/settings.ts';
 import { networkPlugins } from '../network/plugins.value.ts';
+import type { NamedRefusal } from '../refusals/refusals.ts';
 import { table } from './text.ts';
 
 /** What `kbuild explain` says about one thing, also as JSON. Texts are Markdown. */
 export interface Explanation {
-  readonly kind: 'setting' | 'check' | 'exit';
-  /** `network.podSubnet`, `clock-skew`, `7`. */
+  readonly kind: 'setting' | 'check' | 'refusal' | 'exit';
+  /** `network.podSubnet`, `clock-skew`, `other-cluster`, `7`. */
   readonly name: string;
   /** What it is, in one line; empty where `why` says all. */
   readonly title: string;
@@ -179,6 +180,15 @@ export const checkExplained = ({ name, title, why, severities }: Check): Explana
   why,
   example: `kbuild check --ignore-check ${name}`,
   more: [`docs/checks.md#${name}`],
+});
+
+/** A refusal, from its own page. */
+export const refusalExplained = ({ name, title, why }: NamedRefusal): Explanation => ({
+  kind: 'refusal',
+  name,
+  title: `kbuild refuses when ${title} (exit 7)`,
+  why,
+  more: [`docs/refusals.md#${name}`, 'docs/cli.md#exit-codes'],
 });
 
 /** An exit code, from the table of exit codes. */

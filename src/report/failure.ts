@@ -1,4 +1,4 @@
-import { KbuildError } from '../errors.ts';
+import { KbuildError, refusalLines, refusalOf } from '../errors.ts';
 import { windowsSignatures } from '../windows/problems/problems.ts';
 import { kubeadmSignatures } from './signatures/kubeadm.ts';
 import type { Signature } from './signatures/signature.ts';
@@ -80,6 +80,7 @@ function failureText({ items, hosts, texts }: Group<FailureReport>): string {
     `✖ ${isOne ? items[0]!.error.message : `${hostList(hosts)}: ${message}`}`,
     ...(cause === '' ? [] : [`  cause: ${cause}`]),
     ...(remedy === '' ? [] : [`  → ${remedy}`]),
+    ...refusalLines(items[0]!.error),
     ...lastWordsOf(witness.lastWords).flatMap(({ title, lines: last }) => [
       `  last words of ${title}${isOne ? '' : ` on ${witness.host}`}:`,
       ...last.slice(-SHOWN).map((line) => `    ${line}`),
@@ -88,9 +89,12 @@ function failureText({ items, hosts, texts }: Group<FailureReport>): string {
   return `${lines.join('\n')}\n`;
 }
 
+/** Only refusals of one name are one group. */
+const nameOf = ({ error }: FailureReport): string => refusalOf(error).refusal ?? '';
+
 /** Failures as text: hosts that failed alike together, with the known cause, its remedy and the end of one host's logs. */
 export function failuresText(failures: readonly FailureReport[]): string {
-  const groups = grouped(failures, () => '', textsOf);
+  const groups = grouped(failures, nameOf, textsOf);
   const rest = groups.slice(IN_FULL).flatMap(({ hosts }) => hosts);
   const more = rest.length === 0 ? '' : `✖ ${hostList(rest)}: failed too, each in another way; the log has all of it\n`;
   return groups.slice(0, IN_FULL).map(failureText).join('') + more;
@@ -100,12 +104,12 @@ export function failuresText(failures: readonly FailureReport[]): string {
 export const severalText = (errors: readonly Error[]): string =>
   grouped(
     errors.map((error) => ({ host: hostOf(error), error, lastWords: '' })),
-    () => '',
+    nameOf,
     textsOf,
   )
     .map(({ items, hosts, texts: [message, , remedy = ''] }) => {
       const text = hosts.length < 2 ? items[0]!.error.message : `${hostList(hosts)}: ${message!}`;
-      return `${text}${remedy === '' ? '' : `\n  → ${remedy}`}`;
+      return [text, ...(remedy === '' ? [] : [`  → ${remedy}`]), ...refusalLines(items[0]!.error)].join('\n');
     })
     .join('\n');
 

@@ -113,11 +113,12 @@ function notOurs(inventory: Inventory, fleet: Fleet): readonly Problem[] {
       ),
     [],
   );
-  return refused.map(({ subject, reason, remedy }) => ({
+  return refused.map(({ refusal, subject, reason, remedy }) => ({
     kind: 'cluster',
     name: subject,
     message: reason,
     ...(remedy === undefined ? {} : { remedy }),
+    refusal,
   }));
 }
 

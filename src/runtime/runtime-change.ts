@@ -89,6 +89,7 @@ export function runtimeRefusal(inventory: Inventory, { os, host, facts }: Observ
   if (move === undefined) return undefined;
   const { from, to } = move;
   return new Refused(
+    'runtime-changed',
     host.name,
     `its kubelet uses ${from.title}, the inventory asks for ${to.title}, and only \`kbuild up\` changes the runtime of a joined host`,
     `run \`kbuild up\` first, or set runtime.name back to ${from.name}`,
@@ -108,6 +109,7 @@ export function moveRefusal(inventory: Inventory, observed: Observed): Refused |
   if (found === undefined) return undefined;
   const { from, to } = move;
   return new Refused(
+    'runtime-changed',
     host.name,
     `its kubelet uses ${from.title}, the inventory asks for ${to.title}, and kbuild cannot change that: ${found.why}`,
     found.remedy === undefined

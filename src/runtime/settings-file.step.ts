@@ -13,6 +13,7 @@ const unreadable = ({ host }: Target, path: string, error: unknown): Change => (
   apply: () =>
     Promise.reject(
       new Refused(
+        'unreadable-settings',
         host.name,
         `kbuild cannot merge its settings into ${path}: ${(error as Error).message}`,
         `correct ${path}; the runtime itself does not start with it either`,

@@ -96,6 +96,7 @@ export function isBackup(path: string): boolean {
 async function refuseSwapped({ manifest, snapshot }: OpenedBackup): Promise<void> {
   if ((await authoritiesIn(snapshot)).has(manifest.ca)) return;
   throw new Refused(
+    'snapshot-of-other-cluster',
     manifest.cluster,
     `the snapshot of the backup is not of the cluster whose keys it has (${manifest.ca})`,
     'take another backup; nothing was changed',

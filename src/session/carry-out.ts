@@ -5,7 +5,7 @@ import { isObservationCurrent } from '../engine/observation-current.ts';
 import { changeId, changesIn } from '../engine/plan.ts';
 import { restartsOf } from '../engine/restarts.ts';
 import type { Phase } from '../engine/step.ts';
-import { CommandError, exitCodeOf, FactError, mostSerious, NotConverged, worstExitCode } from '../errors.ts';
+import { CommandError, exitCodeOf, FactError, mostSerious, NotConverged, refusalOf, worstExitCode } from '../errors.ts';
 import type { Host } from '../inventory/inventory.ts';
 import { failuresText, textsOf } from '../report/failure.ts';
 import { planText } from '../report/plan.ts';
@@ -45,6 +45,7 @@ export async function reportFailures(run: Run, failures: ReadonlyMap<string, Err
       remedy,
       lastWords: last,
       exitCode: exitCodeOf(error),
+      ...refusalOf(error),
     });
     run.log({ kind: 'failure', host: report.host, text: failuresText([report]), lastWords: report.lastWords });
   }

@@ -1,4 +1,4 @@
-import { DeadlinePassed, exitCodeOf, Interrupted, KbuildError, SeveralErrors } from '../errors.ts';
+import { DeadlinePassed, exitCodeOf, Interrupted, KbuildError, refusalOf, SeveralErrors } from '../errors.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { severalText, unreachableText } from '../report/failure.ts';
 import { maskError } from '../report/mask.ts';
@@ -50,7 +50,8 @@ function errorNote(error: unknown): Note {
   if (error instanceof SeveralErrors)
     return { kind: 'error', message: severalText(error.errors), remedy: '', exitCode };
   const remedy = error instanceof KbuildError ? (error.remedy ?? '') : '';
-  return { kind: 'error', message: error instanceof Error ? error.message : String(error), remedy, exitCode };
+  const message = error instanceof Error ? error.message : String(error);
+  return { kind: 'error', message, remedy, exitCode, ...refusalOf(error) };
 }
 
 /** Prints what belongs to the error of a command, and prepares the error for the code that prints it. */

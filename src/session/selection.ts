@@ -108,6 +108,7 @@ async function refuseSeenDead({ flags, connected, context, signal }: DeadRun): P
   if (found.length === 0) return;
   const names = found.map(({ name }) => name);
   throw new Refused(
+    'dead-host-lives',
     names.join(', '),
     `--dead says that ${names.length === 1 ? 'this host is' : 'these hosts are'} gone, and ${found.map(({ why }) => why).join(', ')}`,
     `make ${names.join(', ')} reachable by SSH. If that cannot be: a node that the inventory does not name is drained through the API by \`kbuild remove NAME\`, without --dead`,
@@ -127,6 +128,7 @@ export async function refuseLivingDead(run: DeadRun): Promise<void> {
   if (living.length === 0) return refuseSeenDead(run);
   const names = living.join(', ');
   throw new Refused(
+    'dead-host-lives',
     names,
     `--dead says that ${living.length === 1 ? 'this host is gone, and it answers' : 'these hosts are gone, and they answer'}`,
     `run the command again without ${names} in --dead`,
@@ -195,6 +197,7 @@ export async function refuseWithoutApi({ connected, inventory }: Run): Promise<v
   const lost = await quorumIsLost(connected.on, inventory, fleet, names);
   if (lost !== undefined) throw lost;
   throw new Refused(
+    'cluster-down',
     names.join(', '),
     `the API does not answer without ${names.length === 1 ? 'this host' : 'these hosts'}, and every change needs it (${cluster.reason})`,
     'run the command again in a minute; if the API still does not answer, bring the hosts back first',

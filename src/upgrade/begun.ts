@@ -53,6 +53,7 @@ function otherRefusal(inventory: Inventory, cluster: ClusterUp, begun: BegunUpgr
   const changed = changedBy(inventory, cluster, begun);
   if (changed.length === 0) return undefined;
   return new Refused(
+    'upgrade-unfinished',
     begun.host.name,
     `an upgrade to ${begun.version} was cut off here, and may have changed ${changed.join(', ')}`,
     `finish it first: set kubernetes.version to ${begun.version} and run \`kbuild upgrade\``,

@@ -132,6 +132,7 @@ function refuseOldMembers({ inventory, host }: Target, cluster: ClusterUp, hop: 
   const old = [...staticPodVersions(cluster, 'etcd')].filter(([, version]) => isOlder(version, minimum));
   if (old.length === 0) return;
   throw new Refused(
+    'etcd-too-old',
     host.name,
     `every member of etcd must have ${minimum} before one gets the etcd of Kubernetes ${hop.version} (found ${old.map(([name, version]) => `${version} on ${name}`).join(', ')})`,
     'run `kbuild upgrade` again: it brings the members there first',

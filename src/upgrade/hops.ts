@@ -79,11 +79,21 @@ export async function newestPatch(
   const packages = manager?.lists(placedRepository(picked, distribution, facts), facts.arch).packages;
   const remedy = `name the version to pass through: kubernetes.via: ['${minor}.…']`;
   if (packages === undefined)
-    throw new Refused(inventory.name, `the newest Kubernetes ${minor} cannot be told from ${picked.url}`, remedy);
+    throw new Refused(
+      'version-unpublished',
+      inventory.name,
+      `the newest Kubernetes ${minor} cannot be told from ${picked.url}`,
+      remedy,
+    );
   const fetch = script('host/packages/fetch.sh', { URL: packages, ...proxyParameters(inventory.proxy) });
   const list = Buffer.from(await on(host).run(using(distribution.downloader, fetch)), 'base64').toString();
   const found = newestOf(minor, list);
   if (found === undefined)
-    throw new Refused(inventory.name, `${packages} has no kubeadm of Kubernetes ${minor}`, remedy);
+    throw new Refused(
+      'version-unpublished',
+      inventory.name,
+      `${packages} has no kubeadm of Kubernetes ${minor}`,
+      remedy,
+    );
   return found;
 }

@@ -36,6 +36,7 @@ export const unreadableRefusals = (
   found.map(
     ({ api, count }) =>
       new Refused(
+        'removed-api',
         name,
         `Kubernetes ${minor} cannot read ${String(count)} ${count === 1 ? 'object' : 'objects'} of ${api}, and has no newer version of them`,
         `delete those objects yourself when you know what they are for (\`kubectl get ${api} -A\`), then run \`kbuild upgrade\` again`,
@@ -102,6 +103,7 @@ export function removedRefusals(inventory: Inventory, fleet: Fleet, cluster: Clu
     const consequence =
       component === 'kubeadm' ? 'kubeadm would refuse its configuration' : `${component} would not start`;
     return new Refused(
+      'removed-setting',
       hosts.length === 0 ? inventory.name : hosts.join(', '),
       `${where}: ${here.map(({ message }) => message).join('; ')}: ${consequence}`,
       `${objectsFirst(here)}${REMEDY[source]}, ${AGAIN}`,

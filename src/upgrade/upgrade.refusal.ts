@@ -50,6 +50,7 @@ export function backupRoom(
     if (volume === undefined || volume.freeBytes >= needed) return [];
     return [
       new Refused(
+        'etcd-copy-space',
         host.name,
         `kubeadm copies etcd's data to /etc/kubernetes/tmp before it exchanges etcd, and ${volume.mountPoint} has ${sizeText(volume.freeBytes)} free, not ${sizeText(needed)}`,
         'make room there',
@@ -69,6 +70,7 @@ function downgrade({ name, kubernetes: { version } }: Inventory, cluster: Cluste
   if (compareVersions(version, lowest) >= 0) return [];
   return [
     new Refused(
+      'downgrade',
       name,
       `kubernetes.version is ${version}, the API servers run ${lowest}: Kubernetes has no downgrade, not even to an older patch`,
       `set kubernetes.version to ${newestVersion(cluster)} or newer`,
@@ -83,6 +85,7 @@ function otherUpgrade({ name, kubernetes: { version } }: Inventory, cluster: Clu
   if (!isOther || compareVersions(version, lowestApiServer(cluster)) < 0) return [];
   return [
     new Refused(
+      'upgrade-unfinished',
       name,
       `kubernetes.version is ${version}, and an upgrade to ${target} is half done (${apiVersionsText(cluster)}; kubeadm noted ${cluster.version})`,
       `finish it first: set kubernetes.version to ${target} and run \`kbuild upgrade\``,
@@ -96,6 +99,7 @@ function unknownMinors({ name, kubernetes }: Inventory, hops: readonly string[])
   if (unknown.length === 0) return [];
   return [
     new Refused(
+      'unknown-version',
       name,
       `this kbuild does not know Kubernetes ${unknown.join(', ')}; it knows ${supportedMinors.join(', ')}`,
       'set kubernetes.version to one of these minors, or use a newer kbuild',
@@ -109,6 +113,7 @@ function apartApiServers({ name }: Inventory, cluster: ClusterUp): readonly Refu
   if (known.length === 0 || Math.max(...known) - Math.min(...known) <= 1) return [];
   return [
     new Refused(
+      'minors-apart',
       name,
       `the API servers are more than one minor apart (${apiVersionsText(cluster)}), which Kubernetes does not support`,
       'upgrade the oldest of them by hand with `kubeadm upgrade node`, one minor at a time',
@@ -123,6 +128,7 @@ function unnamedControlPlanes(inventory: Inventory, cluster: ClusterUp): readonl
     .map(
       ({ name }) =>
         new Refused(
+          'unnamed-control-plane',
           inventory.name,
           `the inventory does not name ${name}, a control plane of the cluster: kbuild cannot upgrade it`,
           `name it in the inventory, or take it out of the cluster with \`kbuild remove ${name}\``,
@@ -135,6 +141,7 @@ function editedSettings(inventory: Inventory, cluster: ClusterUp): readonly Refu
   if (edited === 'unknown' || edited.length === 0) return [];
   return [
     new Refused(
+      'settings-not-applied',
       inventory.name,
       `settings were edited and not applied yet (${edited.map((part) => INVENTORY_NAME[part]).join(', ')}): kubeadm would mix them with the new version`,
       'apply them first with `kbuild up`, then run `kbuild upgrade` again',
@@ -150,6 +157,7 @@ function pendingDrivers(inventory: Inventory, fleet: Fleet): readonly Refused[] 
     if (change === undefined) return [];
     return [
       new Refused(
+        'cgroup-driver-unfinished',
         host.name,
         `its pods still run by another cgroup driver than ${change.to}`,
         'set runtime.cgroupDriver back, or finish its change first with `kbuild up`; then run `kbuild upgrade` again',
@@ -176,10 +184,13 @@ function pinned(inventory: Inventory, hops: readonly string[]): readonly Refused
   const minimum = hops.map((version) => etcdBefore({ version })).find((one) => one !== undefined);
   const isOld = tag !== undefined && minimum !== undefined && compareVersions(releaseOf(tag), minimum) < 0;
   return [
-    ...[...misfits].map((message) => new Refused(inventory.name, message, 'change runtime.version in the inventory')),
+    ...[...misfits].map(
+      (message) => new Refused('runtime-misfit', inventory.name, message, 'change runtime.version in the inventory'),
+    ),
     ...(isOld
       ? [
           new Refused(
+            'etcd-too-old',
             inventory.name,
             `kubeadm.cluster.etcd.local.imageTag keeps etcd at ${tag}, and the upgrade needs ${minimum} or newer`,
             'take imageTag out of the inventory and run `kbuild up`, or name a newer one',
@@ -198,6 +209,7 @@ function cgroupV1(inventory: Inventory, fleet: Fleet, cluster: ClusterUp, hops: 
     .map(
       ({ host }) =>
         new Refused(
+          'cgroup-v1',
           host.name,
           `it runs on cgroup v1, and the kubelet of Kubernetes ${minorOf(hop)} does not start there`,
           'boot it with systemd.unified_cgroup_hierarchy=1, or accept the deprecated v1: set kubelet.config.failCgroupV1: false in the inventory and run `kbuild up`',
@@ -219,6 +231,7 @@ function ownEtcd({ etcd: { topology } }: Inventory, fleet: Fleet): readonly Refu
   return [...old].map(
     ([url, version]) =>
       new Refused(
+        'etcd-too-old',
         url,
         `your etcd runs ${version} there, and ${OLDEST_EXTERNAL_ETCD} is the oldest that Kubernetes works with`,
         'upgrade your etcd first, one member at a time',
@@ -240,11 +253,15 @@ export function upgradeRefusals(
   const { cluster } = fleet;
   if (cluster.state === 'absent')
     return [
-      noCluster(fleet, new Refused(inventory.name, 'there is no cluster to upgrade', 'build it with `kbuild up`')),
+      noCluster(
+        fleet,
+        new Refused('no-cluster', inventory.name, 'there is no cluster to upgrade', 'build it with `kbuild up`'),
+      ),
     ];
   if (cluster.state === 'down')
     return [
       new Refused(
+        'cluster-down',
         inventory.name,
         `the cluster does not answer: ${cluster.reason}`,
         'bring it back first (docs/troubleshooting.md); `kbuild status` shows what is down',

@@ -46,6 +46,7 @@ export function apartAfterwards(
     if (left.length === 0 || ahead.length === 0) continue;
     return [
       new Refused(
+        'minors-apart',
         name,
         `${left.map((node) => `${node} would stay at ${versions.get(node) ?? 'unknown'}`).join(', ')} while ${ahead.join(', ')} ${ahead.length === 1 ? 'gets' : 'get'} ${version}, and API servers may be one minor apart`,
         `upgrade every control plane in one run, without --hosts; or one minor at a time: set kubernetes.version to ${hops[0]!}, upgrade all of them, then set it to ${kubernetes.version} again`,

@@ -17,7 +17,8 @@ export const features: Step<'windows'> = {
   watches,
   diff: ({ host, facts }) => {
     const found = facts.features;
-    if (found === 'none') throw new Refused(host.name, 'it is no Windows Server: it has no features to install');
+    if (found === 'none')
+      throw new Refused('no-windows-server', host.name, 'it is no Windows Server: it has no features to install');
     return desiredFeatures(host)
       .filter((name) => !['Installed', 'InstallPending'].includes(found.get(name) ?? 'absent'))
       .map((name): Change => ({

@@ -36,7 +36,9 @@ export function windowsFileChanges({ host, facts }: Target<'windows'>, wanted: W
   if (found === undefined) return [];
   const summary = `write ${path} (${found})`;
   if (state?.kind === 'folder')
-    return [{ summary, apply: () => Promise.reject(new Refused(host.name, `${path} is there and is no file`)) }];
+    return [
+      { summary, apply: () => Promise.reject(new Refused('not-a-file', host.name, `${path} is there and is no file`)) },
+    ];
   return [
     {
       summary,

@@ -24,7 +24,8 @@ export const undoHalfFinished: Step<'windows'> = {
         summary: `undo a half-finished ${action} of ${inventory.name} (found ${String(facts.kubernetesTraces.size)} leftovers)`,
         apply: (on) => {
           const why = undoObstacle(target);
-          if (why !== undefined) throw new Refused(host.name, `what is half-finished here is not undone: ${why}`);
+          if (why !== undefined)
+            throw new Refused('unfinished-action', host.name, `what is half-finished here is not undone: ${why}`);
           return windowsKubeadmJob(on(host), inventory, 'reset', secretYaml([windowsResetConfiguration(inventory)]));
         },
       },

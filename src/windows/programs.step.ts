@@ -114,6 +114,7 @@ export async function install(
   const known = downloads.sha256[fileName(program.url)];
   if (known === undefined && program.url.startsWith('http:'))
     throw new Refused(
+      'download-unproven',
       host.name,
       `${program.url} comes over plain http, and the inventory does not name its SHA-256`,
       'use https://, or name the SHA-256 below windows.downloads.sha256',

@@ -10,7 +10,7 @@ import { inventory as anInventory } from '../fakes/inventory.ts';
 
 const inventory = anInventory();
 const [cp1] = controlPlanes(inventory);
-const none = new Refused('demo', 'there is no cluster', 'build it: `kbuild up`');
+const none = new Refused('no-cluster', 'demo', 'there is no cluster', 'build it: `kbuild up`');
 
 describe('no cluster was found', () => {
   const away = fleet({ inventory, unreachable: [cp1!.name] });

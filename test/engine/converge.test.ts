@@ -467,7 +467,7 @@ describe('a run with locks', () => {
   test('changes nothing while they are not held', async () => {
     const here = world([w1]);
     const { failures } = await here.run([linuxPhase('greet', [w1], [wants('hello')])], {
-      held: () => Promise.reject(new Refused('w1', 'locked: held by bob')),
+      held: () => Promise.reject(new Refused('locked', 'w1', 'locked: held by bob')),
     });
     expect(failures.get('w1')!.message).toContain('held by bob');
     expect([...here.words.get('w1')!]).toEqual([]);

@@ -110,6 +110,8 @@ export const MUST_RUN: Readonly<Record<string, readonly string[]>> = {
   'src/inventory': [...scenario('variants'), ...long('inventories', 'groups')],
   'src/kubeadm': [...CONTROL_PLANES, ...SETTINGS, ...scenario('cluster'), ...long('inventories')],
   'src/network': NETWORKS,
+  // Texts alone.
+  'src/refusals': [],
   'src/report': long('record', 'leaks'),
   'src/runtime': RUNTIMES,
   'src/session': SESSIONS,

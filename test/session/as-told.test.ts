@@ -56,8 +56,8 @@ describe('what was observed', () => {
   });
 
   test.each([
-    ['a refusal', new Refused('prod', 'no')],
-    ['a refusal beside it', new SeveralErrors([untold('nodes'), new Refused('prod', 'no')])],
+    ['a refusal', new Refused('other-cluster', 'prod', 'no')],
+    ['a refusal beside it', new SeveralErrors([untold('nodes'), new Refused('other-cluster', 'prod', 'no')])],
   ])('%s is not asked again', async (_, error) => {
     const { run, counted } = runOf();
     const read = () => {

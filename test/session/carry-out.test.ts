@@ -139,14 +139,16 @@ describe('a plan that is carried out', () => {
   test('is taken back after a failure while the locks are still held', async () => {
     const { run, order } = runOf();
     const failing = workOf(order, () => {
-      throw new Refused('cp1', 'no');
+      throw new Refused('other-cluster', 'cp1', 'no');
     });
     expect(await carryOut(run, failing, NOTHING)).toEqual({ code: 7, isDone: false });
     expect(order).toEqual(['observed again', 'taken back', 'lock released']);
   });
 
   test('takes nothing back when another run holds a lock: it may be the work of that run', async () => {
-    const { run, order } = runOf({ hold: () => Promise.reject(new Refused('cp1', 'locked: held by another run')) });
+    const { run, order } = runOf({
+      hold: () => Promise.reject(new Refused('locked', 'cp1', 'locked: held by another run')),
+    });
     await expect(carryOut(run, workOf(order), NOTHING)).rejects.toThrow('locked');
     expect(order).toEqual([]);
   });
@@ -157,7 +159,7 @@ describe('a plan that is carried out', () => {
       ...workOf(order),
       refuse: () => {
         order.push('asked');
-        throw new Refused('demo', 'another run has begun a rotation');
+        throw new Refused('rotation-under-way', 'demo', 'another run has begun a rotation');
       },
     };
     await expect(carryOut(run, refused, NOTHING)).rejects.toThrow('another run has begun a rotation');
@@ -167,7 +169,7 @@ describe('a plan that is carried out', () => {
   test('is refused by what the plan under the locks would change', async () => {
     const { run, order } = runOf();
     const refusePlan = ({ changes }: { readonly changes: readonly unknown[] }): void => {
-      throw new Refused('demo', `${String(changes.length)} change too many`);
+      throw new Refused('unplanned-change', 'demo', `${String(changes.length)} change too many`);
     };
     await expect(carryOut(run, { ...workOf(order), refusePlan }, NOTHING)).rejects.toThrow('1 change too many');
     expect(order).not.toContain('changed');

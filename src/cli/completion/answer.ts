@@ -31,6 +31,10 @@ const checkNames = async (): Promise<readonly Candidate[]> => {
 async function topics(operands: readonly string[]): Promise<readonly Candidate[]> {
   const [first] = operands;
   if (first === 'check') return operands.length === 1 ? checkNames() : [];
+  if (first === 'refusal') {
+    const { refusals } = await import('../../refusals/refusals.ts');
+    return operands.length === 1 ? refusals.map(({ name, title }) => ({ value: name, note: title })) : [];
+  }
   if (first === 'exit') {
     const { EXIT_CODES } = await import('../../exit-codes.ts');
     return operands.length === 1 ? EXIT_CODES.map(({ code, title }) => ({ value: String(code), note: title })) : [];
@@ -40,6 +44,7 @@ async function topics(operands: readonly string[]): Promise<readonly Candidate[]
   const settings = withInner(inventorySettings()).slice(1);
   return [
     { value: 'check', note: 'a preflight check' },
+    { value: 'refusal', note: 'a reason of exit 7' },
     { value: 'exit', note: 'an exit code' },
     ...settings.map(({ path, meaning }) => ({ value: path.replaceAll('[]', ''), note: meaning })),
   ];

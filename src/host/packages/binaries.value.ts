@@ -33,6 +33,7 @@ interface Place {
 
 const unproved = (host: LinuxHost, url: string, proof: 'none' | 'plain'): Refused =>
   new Refused(
+    'download-unproven',
     host.name,
     proof === 'plain'
       ? `${url} comes over plain http, and the inventory does not name its SHA-256`
@@ -58,6 +59,7 @@ function downloadLines({ inventory, host, facts }: Place, folder: string, reques
     const files = programFiles(inventory, place, name, version);
     if (files.length === 0)
       throw new Refused(
+        'no-binaries',
         host.name,
         `${name} is published as a package only, and the host gets binaries`,
         'use another runtime there, or packages (installFrom: distribution) on a system that has them',

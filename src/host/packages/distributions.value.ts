@@ -68,7 +68,7 @@ export function unsupportedReason({ osRelease }: Release): string {
 
 /** The refusal to change a host whose distribution kbuild does not support. */
 export const notSupported = (host: { readonly name: string }, release: Release): Refused =>
-  new Refused(host.name, unsupportedReason(release));
+  new Refused('unsupported-system', host.name, unsupportedReason(release));
 
 /** The distribution of a host. Throws `Refused` if kbuild does not support it; the check `os-supported` stops `up` earlier. */
 export function distributionOf(host: { readonly name: string }, facts: Release): Distribution {

@@ -69,13 +69,14 @@ export function installation(target: InstallTarget, request: PackageRequest): Co
   const names = Object.keys(request.packages).join(', ');
   if (isBuiltIn(target, request.sources))
     throw new Refused(
+      'built-in-missing',
       host.name,
       `${distribution.name} brings ${request.sources.join(', ')} itself, and this host has none`,
       'switch the part of the system that brings it on again: ls -l /etc/extensions',
     );
   if (way(target, request.sources) === 'binaries') return installPrograms(target, distribution, request);
   if (distribution.packages === undefined)
-    throw new Refused(host.name, `${names} cannot be installed: ${distribution.name} has no packages`);
+    throw new Refused('no-packages', host.name, `${names} cannot be installed: ${distribution.name} has no packages`);
   return distribution.packages.install(request);
 }
 
@@ -91,11 +92,13 @@ export function otherWay(
   if (from === way(target, sources)) return undefined;
   return from === 'binaries'
     ? new Refused(
+        'installation-changed',
         target.host.name,
         `${name} was installed from binaries, and the inventory wants packages`,
         `kbuild remove ${target.host.name}, then kbuild up: it joins with packages`,
       )
     : new Refused(
+        'installation-changed',
         target.host.name,
         `${name} is installed as a package, and the inventory wants binaries`,
         `remove the package with the host's package manager (purge ${name}), or take installFrom: binaries away`,

@@ -76,7 +76,12 @@ export const programUnits = (name: string): Step => ({
     const foreign = foreignUnits(target);
     return units.flatMap(({ template, path }): readonly Change[] => {
       if (!foreign.includes(path)) return fileChanges(target, { path, content: rendered(template, distribution) });
-      const refused = new Refused(target.host.name, `${path} is there, and kbuild did not write it`, moveUnit(path));
+      const refused = new Refused(
+        'foreign-file',
+        target.host.name,
+        `${path} is there, and kbuild did not write it`,
+        moveUnit(path),
+      );
       return [{ summary: `write ${path} (found one that is not kbuild's)`, apply: () => Promise.reject(refused) }];
     });
   },

@@ -48,12 +48,17 @@ function pinned(subject: string, file: Buffer, pin: string): KeyFile {
   try {
     read = readKeyFile(file);
   } catch (error) {
-    throw new Refused(subject, `the repository's signing key cannot be read: ${(error as Error).message}`);
+    throw new Refused(
+      'signing-key',
+      subject,
+      `the repository's signing key cannot be read: ${(error as Error).message}`,
+    );
   }
   const found = read.keys.map(({ fingerprint }) => fingerprint);
   if (isPinned(found, pin)) return read;
   const state = found.length === 0 ? 'holds no key' : `is ${found.join(', ')}`;
   throw new Refused(
+    'signing-key',
     subject,
     `the repository's signing key ${state}, and the inventory pins ${pin}`,
     'compare the fingerprint with the one that the vendor publishes, then correct repository.key or repository.fingerprint',
@@ -71,6 +76,7 @@ const writeKey = (summary: string, target: Target, { repository, keyring }: Sign
     const key = pinned(host.name, await fetchedKey(on, target, repository), repository.fingerprint);
     if (endOf(key) < facts.nowMs)
       throw new Refused(
+        'signing-key',
         host.name,
         `the repository's signing key ${repository.fingerprint} ran out on ${dayOf(endOf(key))}`,
         'the vendor may have extended it: give the newer copy as repository.key; otherwise compare the clock of the host',

@@ -103,6 +103,7 @@ export const eventLine = z
       ...place,
       summary,
       exitCode: number('The exit code that the failure calls for.'),
+      refusal: text('The name of a refusal (exit 7): docs/refusals.md.').exactOptional(),
     }),
     event('host-done', 'A host ended its part of a phase.', { phase, host, changes: number('How many.'), durationMs }),
     event('phase-done', 'A phase ended.', { phase, changes: number('How many.'), durationMs }),
@@ -123,8 +124,8 @@ const named = z.object({ name: text('Its name.'), summary: text('What it is.') }
 
 /** `kbuild explain TOPIC --json` */
 export const explain = document('What `kbuild explain TOPIC --json` prints. Texts are Markdown.', {
-  kind: oneOf(['setting', 'check', 'exit'], 'What it explains.'),
-  name: text('`network.podSubnet`, `clock-skew`, `7`.'),
+  kind: oneOf(['setting', 'check', 'refusal', 'exit'], 'What it explains.'),
+  name: text('`network.podSubnet`, `clock-skew`, `other-cluster`, `7`.'),
   title: text('What it is, in one line; empty where `why` says all.'),
   why: text('What it is for, or why it exists.'),
   remedy: text('What to do about it.').exactOptional(),

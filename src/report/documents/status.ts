@@ -9,6 +9,7 @@ const problem = z.object({
   name: text("The node, host, member or pod, or the cluster's name."),
   message: text('What is wrong.'),
   remedy: text('What to do.').exactOptional(),
+  refusal: text('The name of the refusal (exit 7) of commands that would change it: docs/refusals.md.').exactOptional(),
 });
 
 const node = z.object({

@@ -190,9 +190,18 @@ export type Note =
       readonly remedy: string;
       readonly lastWords: string;
       readonly exitCode: number;
+      /** The name of a refusal. */
+      readonly refusal?: string;
     }
   /** The error that ended the command. `remedy` is empty where none is known. */
-  | { readonly kind: 'error'; readonly message: string; readonly remedy: string; readonly exitCode: number }
+  | {
+      readonly kind: 'error';
+      readonly message: string;
+      readonly remedy: string;
+      readonly exitCode: number;
+      /** The name of a refusal. */
+      readonly refusal?: string;
+    }
   /** The last line. Missing: the run was killed, or still runs. */
   | {
       readonly kind: 'end';

@@ -64,7 +64,7 @@ const EVENTS = [
   event('job-waits', { host: text, summary: text }),
   event('job-loads', { host: text, bytes: number, bytesPerSecond: number }),
   event('noted', { host: text, summary: text }),
-  event('failed', { ...place, summary: text, exitCode: number }),
+  event('failed', { ...place, summary: text, exitCode: number, refusal: text.exactOptional() }),
   event('host-done', { phase: text, host: text, changes: number, durationMs: number }),
   event('phase-done', { phase: text, changes: number, durationMs: number }),
   event('waits-for-hosts', { hosts: texts, changes: z.array(z.object({ host: text, summary: text })) }),
@@ -156,8 +156,11 @@ const NOTES = [
     summary: text,
   }),
   event('waited', { wait: number, durationMs: number }),
-  event('failure', { host: text, message: text, cause: text, remedy: text, lastWords: text, exitCode: number }),
-  event('error', { message: text, remedy: text, exitCode: number }),
+  event('failure', {
+    ...{ host: text, message: text, cause: text, remedy: text, lastWords: text, exitCode: number },
+    refusal: text.exactOptional(),
+  }),
+  event('error', { message: text, remedy: text, exitCode: number, refusal: text.exactOptional() }),
   event('end', { exitCode: number, result: text, durationMs: number }),
 ] as const;
 

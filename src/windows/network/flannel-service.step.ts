@@ -71,7 +71,12 @@ export const windowsCniFile: Step<'windows'> = {
     if (!facts.network.addresses.some(({ address }) => address === host.internalAddress)) {
       const why = `no adapter has ${host.internalAddress}`;
       const remedy = 'set internalAddress to an address of the host (`Get-NetIPAddress`)';
-      return [{ summary: `write ${path} (${why})`, apply: () => Promise.reject(new Refused(host.name, why, remedy)) }];
+      return [
+        {
+          summary: `write ${path} (${why})`,
+          apply: () => Promise.reject(new Refused('no-interface-address', host.name, why, remedy)),
+        },
+      ];
     }
     const content = `${JSON.stringify(windowsCniConfig(inventory, host), undefined, 2)}\n`;
     return windowsFileChanges(target, { path, content });

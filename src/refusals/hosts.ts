@@ -1,0 +1,81 @@
+import type { RefusalPages } from './page.ts';
+
+/** One host: its system, its files, its programs and its container runtime. */
+export const hostPages = {
+  'unsupported-system': {
+    title: 'kbuild does not support the system of a host, or this setting on it',
+    why: 'kbuild has neither the packages nor the tests for it. [docs/hosts.md](hosts.md) lists the systems.',
+  },
+  'unsafe-path': {
+    title: 'another user than root could lead a path elsewhere that kbuild reads or writes as root',
+    why: 'That user could read secrets, or have files of the system overwritten. Name a path whose folders and links belong to root, and to which no other user can write.',
+  },
+  'not-a-file': {
+    title: 'there is something else than a file where kbuild writes one',
+    why: 'kbuild does not delete a folder or device that it did not make. Find out what it is for, and move it away.',
+  },
+  'foreign-file': {
+    title: 'a file is there that kbuild must write, and did not write',
+    why: 'It has another owner. Move it away as the message says.',
+  },
+  'unreadable-settings': {
+    title: 'a file with settings of another owner, into which kbuild puts its own, cannot be read',
+    why: 'To overwrite it would lose the settings of its owner. Correct the file: the program itself does not start with it either.',
+  },
+  'download-unproven': {
+    title: 'nothing proves that a download is what its project published',
+    why: 'kbuild runs programs as root only if a checksum that came over https, or the inventory, proves them. Use https, or name the SHA-256 in the inventory.',
+  },
+  'signing-key': {
+    title: 'the signing key of a repository cannot be read, has ended, or is not the one that the inventory pins',
+    why: 'The key guards what root installs. Compare its fingerprint with the one that the vendor publishes, then correct `repository.key` or `repository.fingerprint`.',
+  },
+  'no-packages': {
+    title: 'the system of a host has no packages of a program',
+    why: 'Use `installFrom: binaries`, another program, or another system.',
+  },
+  'no-binaries': {
+    title: 'a program is published as a package only, and the host gets binaries',
+    why: 'Use another runtime there, or packages on a system that has them.',
+  },
+  'built-in-missing': {
+    title: 'the system brings a program itself, and this host has switched it off',
+    why: 'Switch the part of the system that brings it on again.',
+  },
+  'installation-changed': {
+    title: 'a program was installed from a package and the inventory wants binaries, or the other way round',
+    why: 'Both would be there, and each could start the program. Remove the host and join it again, or remove the package.',
+  },
+  'no-chrony': {
+    title: '`timeSync: chrony` is not possible on a host',
+    why: 'The message says what is in the way and what to do.',
+  },
+  'other-time-service': {
+    title: 'another service keeps the clock of a host, and chrony would take its place',
+    why: 'kbuild does not replace a service of yours. Switch it off yourself, or take `timeSync` out.',
+  },
+  'no-interface-address': {
+    title: 'no interface of a host has its internal address',
+    why: 'The virtual address, or the pod network, has no place without it. Set `internalAddress` to an address of the host.',
+  },
+  'runtime-changed': {
+    title: 'the kubelet of a joined host uses another container runtime than the inventory asks for',
+    why: 'Only `kbuild up` changes the runtime, node by node, and not between all runtimes. Run it first, or set `runtime.name` back.',
+  },
+  'handler-in-use': {
+    title: 'the inventory no longer has a runtime handler by which pods run',
+    why: 'The pods could not start again. Name the handler again, or end these pods first.',
+  },
+  'windows-reboot': {
+    title: 'a Windows host is to be rebooted',
+    why: 'kbuild does not reboot Windows hosts. Drain the node and restart the host yourself.',
+  },
+  'windows-node-cut-off': {
+    title: 'the change would cut a Windows node off',
+    why: 'kbuild cannot give a Windows node another CA or another endpoint. Take the node out, and join it again afterwards.',
+  },
+  'no-windows-server': {
+    title: 'a Windows host is no Windows Server',
+    why: 'Only Windows Server has the features that containers need.',
+  },
+} as const satisfies RefusalPages;

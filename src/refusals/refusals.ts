@@ -1,0 +1,41 @@
+import { backupPages } from './backups.ts';
+import { certificatePages } from './certificates.ts';
+import { clusterPages } from './cluster.ts';
+import { endpointPages } from './endpoint.ts';
+import { etcdPages } from './etcd.ts';
+import { hostPages } from './hosts.ts';
+import type { RefusalPage } from './page.ts';
+import { runPages } from './runs.ts';
+import { versionPages } from './versions.ts';
+
+/** Refusals by subject, as docs/refusals.md shows them. */
+const SUBJECTS = {
+  'Clusters and their hosts': clusterPages,
+  Runs: runPages,
+  'A host': hostPages,
+  'Endpoint, load balancers and DNS': endpointPages,
+  etcd: etcdPages,
+  Backups: backupPages,
+  'Authorities and certificates': certificatePages,
+  'Versions and upgrades': versionPages,
+} as const;
+
+type Names<Pages> = Pages extends unknown ? keyof Pages : never;
+
+/** The name of a refusal: `Refused` takes it, exit 7 prints it. */
+export type RefusalName = Names<(typeof SUBJECTS)[keyof typeof SUBJECTS]>;
+
+/** A refusal in docs/refusals.md. */
+export interface NamedRefusal extends RefusalPage {
+  readonly name: RefusalName;
+}
+
+/** All refusals, by subject. */
+export const refusalSubjects: readonly { readonly subject: string; readonly refusals: readonly NamedRefusal[] }[] =
+  Object.entries(SUBJECTS).map(([subject, pages]) => ({
+    subject,
+    refusals: Object.entries<RefusalPage>(pages).map(([name, page]) => ({ name: name as RefusalName, ...page })),
+  }));
+
+/** All refusals. */
+export const refusals: readonly NamedRefusal[] = refusalSubjects.flatMap((one) => one.refusals);
