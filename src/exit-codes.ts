@@ -76,7 +76,8 @@ export const EXIT_CODES: readonly ExitCodePage[] = [
     title:
       'refused: quorum, a foreign cluster or CA, leftovers of unknown origin, a version step, an immutable setting, or another run holds the lock',
     why: 'The change would lose data or a cluster, or another run is at work. No flag overrides a refusal.',
-    remedy: 'Do what the message says. `kbuild unlock` shows the holders of locks.',
+    remedy:
+      'Do what the message says; `kbuild explain refusal` lists the reasons. `kbuild unlock` shows the holders of locks.',
   },
   {
     code: EXIT.changesDue,

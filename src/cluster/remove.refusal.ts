@@ -31,72 +31,99 @@ function holderOf({ hosts }: Inventory, endpoint: string, leaving: readonly Leav
     : leaving.find(({ internalAddress, host }) => [internalAddress, host?.address].includes(at));
 }
 
-/**
- * Why these hosts may not leave a live cluster, all reasons at once: the last control plane, quorum (each removal is
- * judged after those before it, with the arithmetic), the endpoint. Throws like `liveCluster`.
- */
-export function removalRefusals(inventory: Inventory, fleet: Fleet, leaving: readonly Leaving[]): readonly Refused[] {
-  const cluster = liveCluster(fleet);
-  const going = new Set(leaving.map(({ name }) => name));
-  const controls = controlPlaneNodes(cluster);
-  const lost = controls.filter(({ name }) => going.has(name));
-  const found: Refused[] = [];
-  if (controls.length > 0 && lost.length === controls.length)
-    found.push(
-      new Refused(
-        'last-control-plane',
-        lost.map(({ name }) => name).join(', '),
-        `${controls.length === 1 ? 'it is the last control plane' : 'they are all control planes'} of ${inventory.name}`,
-        'join another control plane first',
-      ),
-    );
-  // The inventory may name an endpoint to which the cluster is yet to be led.
-  for (const endpoint of new Set([inventory.endpoint, liveEndpoint(cluster)])) {
-    const holder = holderOf(inventory, endpoint, leaving);
-    if (holder !== undefined && lost.some(({ name }) => name === holder.name))
-      found.push(
-        new Refused(
-          'endpoint-of-host',
-          holder.name,
-          `the cluster's endpoint ${endpoint} is its address`,
-          'lead the cluster to another endpoint first: `kbuild move-endpoint HOST:PORT`',
-        ),
-      );
-  }
+/** A live cluster and the hosts that leave it. */
+interface Removal {
+  readonly inventory: Inventory;
+  readonly cluster: ClusterUp;
+  readonly leaving: readonly Leaving[];
+}
 
-  for (const { name, host, internalAddress } of leaving) {
+/** The control planes among those that leave. */
+function lostControls({ cluster, leaving }: Removal): readonly string[] {
+  const going = new Set(leaving.map(({ name }) => name));
+  return controlPlaneNodes(cluster).flatMap(({ name }) => (going.has(name) ? [name] : []));
+}
+
+function lastControlPlane(removal: Removal): readonly Refused[] {
+  const controls = controlPlaneNodes(removal.cluster);
+  const lost = lostControls(removal);
+  if (controls.length === 0 || lost.length < controls.length) return [];
+  return [
+    new Refused(
+      'last-control-plane',
+      lost.join(', '),
+      `${controls.length === 1 ? 'it is the last control plane' : 'they are all control planes'} of ${removal.inventory.name}`,
+      'join another control plane first',
+    ),
+  ];
+}
+
+/** The inventory may name an endpoint to which the cluster is yet to be led: that one counts too. */
+function endpointOfHost(removal: Removal): readonly Refused[] {
+  const { inventory, cluster, leaving } = removal;
+  const lost = lostControls(removal);
+  return [...new Set([inventory.endpoint, liveEndpoint(cluster)])].flatMap((endpoint) => {
+    const holder = holderOf(inventory, endpoint, leaving);
+    if (holder === undefined || !lost.includes(holder.name)) return [];
+    return [
+      new Refused(
+        'endpoint-of-host',
+        holder.name,
+        `the cluster's endpoint ${endpoint} is its address`,
+        'lead the cluster to another endpoint first: `kbuild move-endpoint HOST:PORT`',
+      ),
+    ];
+  });
+}
+
+const nodesElsewhere = ({ cluster, leaving }: Removal): readonly Refused[] =>
+  leaving.flatMap(({ name, host, internalAddress }) => {
     const node = cluster.nodes.find((candidate) => candidate.name === name && candidate.ready);
-    if (host !== undefined || node === undefined || ['', internalAddress].includes(node.internalAddress)) continue;
-    found.push(
+    if (host !== undefined || node === undefined || ['', internalAddress].includes(node.internalAddress)) return [];
+    return [
       new Refused(
         'node-elsewhere',
         name,
         `its node is Ready at ${node.internalAddress}, and the inventory says ${internalAddress}: it is not gone`,
         `correct the address of ${name} in the inventory`,
       ),
-    );
-  }
+    ];
+  });
 
-  found.push(...membersElsewhere(cluster, leaving));
+/** Each removal is judged after those before it. */
+function quorumLost({ cluster, leaving }: Removal): readonly Refused[] {
+  const { alarms } = cluster;
+  const remedy =
+    alarms.length > 0
+      ? 'heal it first (docs/operations.md), then clear it with `etcdctl alarm disarm`'
+      : 'bring the members that are down back, or remove those that are gone for good first';
   let { members } = cluster;
-  for (const host of leaving) {
-    for (const { id } of membersOf({ members }, host)) {
-      const { allowed, why } = gate({ members, alarms: cluster.alarms }, { kind: 'remove', id });
-      if (allowed) members = members.filter((member) => member.id !== id);
-      else
-        found.push(
-          new Refused(
-            'quorum',
-            host.name,
-            why,
-            cluster.alarms.length > 0
-              ? 'heal it first (docs/operations.md), then clear it with `etcdctl alarm disarm`'
-              : 'bring the members that are down back, or remove those that are gone for good first',
-          ),
-        );
-    }
-  }
-  return found;
+  return leaving.flatMap((host) =>
+    membersOf({ members }, host).flatMap(({ id }) => {
+      const { allowed, why } = gate({ members, alarms }, { kind: 'remove', id });
+      if (!allowed) return [new Refused('quorum', host.name, why, remedy)];
+      members = members.filter((member) => member.id !== id);
+      return [];
+    }),
+  );
+}
+
+/** What `remove` refuses, and `reset` of hosts of a live cluster. */
+const REMOVAL = [
+  lastControlPlane,
+  endpointOfHost,
+  nodesElsewhere,
+  ({ cluster, leaving }: Removal) => membersElsewhere(cluster, leaving),
+  quorumLost,
+] as const;
+
+/**
+ * Why these hosts may not leave a live cluster, all reasons at once: the last control plane, quorum (with the arithmetic), the
+ * endpoint. Throws like `liveCluster`.
+ */
+export function removalRefusals(inventory: Inventory, fleet: Fleet, leaving: readonly Leaving[]): readonly Refused[] {
+  const cluster = liveCluster(fleet);
+  return REMOVAL.flatMap((reason) => reason({ inventory, cluster, leaving }));
 }
 
 /** The hosts that `reset` tears down, and the names that the operator typed to confirm it. */
