@@ -14,14 +14,20 @@ function read(name: string): string {
   return text;
 }
 
-/** A script without its head: the comment for readers of templates/, which a host does not need. */
-const withoutHead = (name: string): string => read(name).replace(/^(?:#.*\n)+/, '');
+/** The head of a script: the comment for readers of templates/, which a host does not need. */
+const HEAD = /^(?:#.*\n)+/;
+
+const withoutHead = (name: string): string => read(name).replace(HEAD, '');
+
+/** The files of functions that a script names in its head, in the order in which they stand before it: `# uses: engine/kured.sh …`. */
+const usedBy = (name: string): readonly string[] =>
+  /^# uses: (.+)$/m.exec(HEAD.exec(read(name))?.[0] ?? '')?.[1]?.split(' ') ?? [];
 
 /** What a script's parameter may be; a list arrives as one line an item. */
 type Parameter = string | number | readonly string[];
 
 /**
- * A static script of templates/ (POSIX sh) with its parameters as variables, set before the first line.
+ * A static script of templates/ (POSIX sh): the functions that its head names, its parameters as variables, then its lines.
  * Throws `TypeError` on a list item with a line break, which would become two.
  */
 export function script(name: `${string}.sh`, parameters: Readonly<Record<string, Parameter>> = {}): Command<'sh'> {
@@ -30,17 +36,21 @@ export function script(name: `${string}.sh`, parameters: Readonly<Record<string,
     if (value.some((item) => item.includes('\n'))) throw new TypeError(`${name}: an item of ${key} has a line break`);
     return `${key}=${quote(value.join('\n'))}`;
   });
-  return { shell: 'sh', script: [...assignments, withoutHead(name)].join('\n'), title: name };
+  return {
+    shell: 'sh',
+    script: [...usedBy(name).map(withoutHead), ...assignments, withoutHead(name)].join('\n'),
+    title: name,
+  };
 }
 
-/** A command that may use the functions and variables of a script, which stands before it: a file of templates/, or a command. */
+/**
+ * A command that may use functions and variables which its head cannot name, because the host decides which they are, or they have parameters, or it has
+ * no head: those of a file of templates/, or of a command. They stand before it.
+ */
 export const using = (before: `${string}.sh` | Command<'sh'>, command: Command<'sh'>): Command<'sh'> => ({
   ...command,
   script: `${typeof before === 'string' ? withoutHead(before) : before.script}\n${command.script}`,
 });
-
-/** A command that uses the functions with which scripts find out whether root alone decides where a path leads. */
-export const onRootPath = (command: Command<'sh'>): Command<'sh'> => using('ssh/root-path.sh', command);
 
 /** A static PowerShell script that runs in a pod of a Windows host; its parameters are environment variables. */
 export const podScript = (name: `${string}.ps1`): string => read(`windows/pods/${name}`);

@@ -1,6 +1,6 @@
 import { OWN_HEADER, paths } from '../paths.ts';
 import { lines, probe } from '../shell/probe.ts';
-import { script, using } from '../templates.ts';
+import { script } from '../templates.ts';
 
 /** An API server as haproxy of a load balancer knows it. */
 export interface BalancedServer {
@@ -48,13 +48,10 @@ function parse(out: string): BalancerState {
 
 /** What the host's haproxy leads to. */
 export const balancer = probe(
-  using(
-    'balancer/haproxy-socket.sh',
-    script('balancer/probe-balancer.sh', {
-      HEADER: OWN_HEADER,
-      CONFIG: paths.haproxyConfig,
-      SOCKET: paths.haproxySocket,
-    }),
-  ),
+  script('balancer/probe-balancer.sh', {
+    HEADER: OWN_HEADER,
+    CONFIG: paths.haproxyConfig,
+    SOCKET: paths.haproxySocket,
+  }),
   parse,
 );

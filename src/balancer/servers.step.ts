@@ -6,7 +6,7 @@ import { balancers, controlPlanes } from '../inventory/hosts.ts';
 import type { LinuxHost } from '../inventory/inventory.ts';
 import { paths } from '../paths.ts';
 import type { On } from '../ssh/remote.ts';
-import { script, using } from '../templates.ts';
+import { script } from '../templates.ts';
 import type { BalancedServer } from './haproxy.facts.ts';
 
 const MINUTES = 60_000;
@@ -30,7 +30,7 @@ const leading = ({ inventory, fleet }: Pick<Target, 'inventory' | 'fleet'>): rea
 /** Tells haproxy of one host whether it leads new connections to an API server. @throws CommandError; it is not the last one */
 const tell = async (on: On, host: LinuxHost, name: string, state: 'drain' | 'ready'): Promise<void> => {
   const command = script('balancer/balancer-server.sh', { SOCKET: paths.haproxySocket, NAME: name, STATE: state });
-  await on(host).run(using('balancer/haproxy-socket.sh', command));
+  await on(host).run(command);
 };
 
 const names = (all: readonly { readonly host: LinuxHost }[]): string => all.map(({ host }) => host.name).join(', ');

@@ -5,7 +5,7 @@ import { hasKubeletAuthority } from '../kubeadm/kubelet-serving.value.ts';
 import { withRuntime } from '../runtime/runtimes.value.ts';
 import type { Command } from '../shell/command.ts';
 import { Secret } from '../shell/secret.ts';
-import { script, using } from '../templates.ts';
+import { script } from '../templates.ts';
 import {
   AUTHORITY_FILES,
   type AuthorityCertificate,
@@ -119,20 +119,17 @@ export function placeAuthority(inventory: Inventory, host: LinuxHost, placement:
   return withRuntime(
     inventory,
     host,
-    using(
-      'certificates/await.sh',
-      script('certificates/place-authority.sh', {
-        NAME: AUTHORITY_FILES[name],
-        BEGINS: Math.ceil(Math.max(0, ...bundle.map(({ beginsMs }) => beginsMs)) / 1000),
-        SIGNER: signer === 'fresh' ? 'new' : signer,
-        CONFS: isCluster ? KUBECONFIGS : '',
-        PODS: pods,
-        KUBELET: restartsKubelet ? 'yes' : '',
-        SHOWN: isCluster ? shownBy(inventory, host) : '',
-        OFFERED: isCluster ? bundle.map(({ subject }) => subject) : '',
-        WITHDRAWN: isCluster ? withdrawn : '',
-      }),
-    ),
+    script('certificates/place-authority.sh', {
+      NAME: AUTHORITY_FILES[name],
+      BEGINS: Math.ceil(Math.max(0, ...bundle.map(({ beginsMs }) => beginsMs)) / 1000),
+      SIGNER: signer === 'fresh' ? 'new' : signer,
+      CONFS: isCluster ? KUBECONFIGS : '',
+      PODS: pods,
+      KUBELET: restartsKubelet ? 'yes' : '',
+      SHOWN: isCluster ? shownBy(inventory, host) : '',
+      OFFERED: isCluster ? bundle.map(({ subject }) => subject) : '',
+      WITHDRAWN: isCluster ? withdrawn : '',
+    }),
   );
 }
 

@@ -3,7 +3,7 @@ import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { paths } from '../paths.ts';
 import { withRuntime } from '../runtime/runtimes.value.ts';
 import type { Command } from '../shell/command.ts';
-import { script, using } from '../templates.ts';
+import { script } from '../templates.ts';
 import { AUTHORITY_FILES } from './authorities.facts.ts';
 import { authorityOf, type RenewedName } from './kubeadm-names.ts';
 import { restartedBy } from './leaves.ts';
@@ -36,15 +36,12 @@ export const renewCertificates = (
   withRuntime(
     inventory,
     host,
-    using(
-      'certificates/await.sh',
-      script('certificates/renew-certificates.sh', {
-        RENEW: names,
-        HOW: how,
-        KEYS: [...new Set(names.map((name) => `${AUTHORITY_FILES[authorityOf(name)]}.key`))],
-        WORK: `${paths.run}/renewal`,
-        RESTARTED: restartedBy(inventory, names),
-        SERVED: served(inventory, host, names),
-      }),
-    ),
+    script('certificates/renew-certificates.sh', {
+      RENEW: names,
+      HOW: how,
+      KEYS: [...new Set(names.map((name) => `${AUTHORITY_FILES[authorityOf(name)]}.key`))],
+      WORK: `${paths.run}/renewal`,
+      RESTARTED: restartedBy(inventory, names),
+      SERVED: served(inventory, host, names),
+    }),
   );

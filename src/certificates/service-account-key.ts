@@ -3,7 +3,7 @@ import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { withRuntime } from '../runtime/runtimes.value.ts';
 import type { Command } from '../shell/command.ts';
 import { Secret } from '../shell/secret.ts';
-import { script, using } from '../templates.ts';
+import { script } from '../templates.ts';
 import { type AuthorityCertificate, keyId } from './authorities.facts.ts';
 import { pemOf } from './authority-files.ts';
 
@@ -25,15 +25,12 @@ export const placeServiceAccountKey = (
   withRuntime(
     inventory,
     host,
-    using(
-      'certificates/await.sh',
-      script('certificates/place-service-account-key.sh', {
-        SIGNER: signing === undefined ? '' : signing.signer === 'fresh' ? 'new' : 'old',
-        KUBECTL: kubectl(inventory, host),
-        TRUSTED: bundle.map(keyId),
-        SIGNS: signing === undefined ? '' : keyId(signing.signs),
-      }),
-    ),
+    script('certificates/place-service-account-key.sh', {
+      SIGNER: signing === undefined ? '' : signing.signer === 'fresh' ? 'new' : 'old',
+      KUBECTL: kubectl(inventory, host),
+      TRUSTED: bundle.map(keyId),
+      SIGNS: signing === undefined ? '' : keyId(signing.signs),
+    }),
   );
 
 /** The files of that job. */

@@ -5,8 +5,7 @@ import { CORDONED, DRAINED, hasStaleNotes, isDrained, WORKLOADS } from '../clust
 import { CommandError, NotConverged } from '../errors.ts';
 import { kubectl } from '../inventory/api-server.ts';
 import type { Host, LinuxHost } from '../inventory/inventory.ts';
-import type { Command } from '../shell/command.ts';
-import { script, using } from '../templates.ts';
+import { script } from '../templates.ts';
 import { runs } from './combinators.ts';
 import { hooksFor, runHooks } from './hooks.ts';
 import type { Change, Step, Target } from './step.ts';
@@ -64,10 +63,6 @@ const forSilentKubelet = (node: NodeView, noting: Noting): readonly string[] =>
 export const registeredNode = ({ fleet, host }: AnyTarget): NodeView | undefined =>
   fleet.cluster.state === 'up' ? fleet.cluster.nodes.find(({ name }) => name === host.name) : undefined;
 
-/** The script with the functions of workloads.sh and kured.sh. */
-export const withWorkloads = (command: Command<'sh'>): Command<'sh'> =>
-  using('engine/workloads.sh', using('engine/kured.sh', command));
-
 /** What a script that cordons a node needs. */
 const cordonParameters = (
   { inventory, host }: AnyTarget,
@@ -80,9 +75,6 @@ const cordonParameters = (
   // Of an earlier drain, and wrong by now.
   STALE: hasStaleNotes(node) ? [DRAINED, CORDONED, WORKLOADS] : [],
 });
-
-/** The script with the functions of workloads.sh, kured.sh and cordon.sh. */
-const withCordon = (command: Command<'sh'>): Command<'sh'> => withWorkloads(using('engine/cordon.sh', command));
 
 /** What a plan says of the hooks around a drain; empty without any. */
 const afterHooks = ({ inventory, host }: AnyTarget): string =>
@@ -102,7 +94,7 @@ export const cordonStep = (isDue: (node: NodeView) => boolean): AnyStep => ({
       'engine/cordon-node.sh',
       cordonParameters(target, { node, control, noting: 'notes workloads' }),
     );
-    const cordon = runs(control, withCordon(command));
+    const cordon = runs(control, command);
     return [
       {
         summary: `${afterHooks(target)}cordon ${target.host.name}`,
@@ -130,20 +122,18 @@ export const drainChanges =
     const { inventory, host, fleet } = target;
     const control = through(fleet, host);
     const command = {
-      ...withCordon(
-        script('engine/drain-node.sh', {
-          ...cordonParameters(target, { node, control, noting }),
-          SECONDS_TO_DRAIN: Math.ceil(drain.timeoutMs / 1000),
-          VOLUMES_SECONDS,
-          TELL_SECONDS: REPORT_SECONDS,
-          FLAGS: [
-            ...(losesPods ? ['--force'] : []),
-            ...(drain.ignoresBudgets === true ? ['--disable-eviction'] : []),
-            ...forSilentKubelet(node, noting),
-          ],
-          DRAINED,
-        }),
-      ),
+      ...script('engine/drain-node.sh', {
+        ...cordonParameters(target, { node, control, noting }),
+        SECONDS_TO_DRAIN: Math.ceil(drain.timeoutMs / 1000),
+        VOLUMES_SECONDS,
+        TELL_SECONDS: REPORT_SECONDS,
+        FLAGS: [
+          ...(losesPods ? ['--force'] : []),
+          ...(drain.ignoresBudgets === true ? ['--disable-eviction'] : []),
+          ...forSilentKubelet(node, noting),
+        ],
+        DRAINED,
+      }),
       title: `drain ${host.name}`,
       about: host.name,
       deadlineMs: drain.timeoutMs + DRAIN_ENDS_MS,

@@ -16,7 +16,7 @@ import { sh } from '../shell/sh.ts';
 import type { On } from '../ssh/remote.ts';
 import { script } from '../templates.ts';
 import { when, whenApiAnswers } from './combinators.ts';
-import { type AnyStep, type AnyTarget, registeredNode, REPORT_SECONDS, withWorkloads } from './drain.ts';
+import { type AnyStep, type AnyTarget, registeredNode, REPORT_SECONDS } from './drain.ts';
 import { hooksFor, runHooks } from './hooks.ts';
 import type { Step, Target } from './step.ts';
 
@@ -122,13 +122,11 @@ interface Awaited {
 /** Waits until workloads that were noted before a node was drained have as many ready pods again. @throws NotConverged */
 async function areBack({ inventory, fleet, host }: AnyTarget, on: On, { step, kinds, note }: Awaited): Promise<void> {
   const control = acting(fleet);
-  const command = withWorkloads(
-    script('engine/workloads-back.sh', {
-      KUBECTL: kubectl(inventory, control).join(' '),
-      ...{ NODE: host.name, NOTE: WORKLOADS, CORDONED, KINDS: kinds, FORGETS: note === 'goes' ? 'yes' : '' },
-      ...{ SECONDS_AT_MOST, TELL_SECONDS: REPORT_SECONDS },
-    }),
-  );
+  const command = script('engine/workloads-back.sh', {
+    KUBECTL: kubectl(inventory, control).join(' '),
+    ...{ NODE: host.name, NOTE: WORKLOADS, CORDONED, KINDS: kinds, FORGETS: note === 'goes' ? 'yes' : '' },
+    ...{ SECONDS_AT_MOST, TELL_SECONDS: REPORT_SECONDS },
+  });
   const title = `wait for the workloads of ${host.name}`;
   const deadlineMs = SECONDS_AT_MOST * 1000 + ENDS_MS;
   try {

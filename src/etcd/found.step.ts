@@ -7,7 +7,7 @@ import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { paths } from '../paths.ts';
 import { secretYaml } from '../shell/yaml.ts';
 import type { On } from '../ssh/remote.ts';
-import { script, using } from '../templates.ts';
+import { script } from '../templates.ts';
 import { etcdDocuments, type InitialCluster, newCluster } from './config.ts';
 
 /** True for a host without etcd's data, or with the leftovers of an interrupted first start of etcd by kbuild. */
@@ -43,10 +43,7 @@ export async function startMember(
 ): Promise<void> {
   await on(host).job(
     'etcd-member',
-    using(
-      'kubeadm/marker.sh',
-      script('etcd/etcd-member.sh', { ACTION: action, CLUSTER: inventory.name, MARKER: paths.marker }),
-    ),
+    script('etcd/etcd-member.sh', { ACTION: action, CLUSTER: inventory.name, MARKER: paths.marker }),
     { 'config.yaml': secretYaml(etcdDocuments(inventory, host, { initial })) },
   );
 }

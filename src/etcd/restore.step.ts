@@ -9,7 +9,7 @@ import { withRuntime } from '../runtime/runtimes.value.ts';
 import type { Command } from '../shell/command.ts';
 import { sh } from '../shell/sh.ts';
 import type { On } from '../ssh/remote.ts';
-import { script, using } from '../templates.ts';
+import { script } from '../templates.ts';
 import { peerUrl } from './config.ts';
 import {
   isMember,
@@ -32,7 +32,7 @@ const noting = ({ inventory, id }: Restore, command: Command<'sh'>, stage: Resto
   };
   return {
     ...command,
-    script: `${command.script}\n${using('kubeadm/marker.sh', script('etcd/write-marker.sh', note)).script}`,
+    script: `${command.script}\n${script('etcd/write-marker.sh', note).script}`,
   };
 };
 
@@ -55,7 +55,7 @@ function stageStep(
 
 /** A command on a host that runs the programs of etcd's image; `MANIFESTS` names the image. */
 const withEtcdImage = ({ inventory }: Restore, host: LinuxHost, command: Command<'sh'>): Command<'sh'> =>
-  withRuntime(inventory, host, using('etcd/etcd-image.sh', command));
+  withRuntime(inventory, host, command);
 
 const MANIFESTS = [paths.etcdManifest, `${paths.restoreAside}/etcd.yaml`];
 

@@ -1,7 +1,7 @@
 import { lines, numberOf, probe } from '../shell/probe.ts';
 import { sh } from '../shell/sh.ts';
 import { WatchedMap } from '../shell/watched.ts';
-import { onRootPath, script } from '../templates.ts';
+import { script } from '../templates.ts';
 
 /** One path on a host. */
 export type FileState =
@@ -34,7 +34,7 @@ const plainName = (escaped: string): string =>
   escaped.replace(/\\(.)/g, (_, char: string) => ({ n: '\n', r: '\r' })[char] ?? char);
 
 const probeOf = (paths: readonly string[], trees: readonly string[]) =>
-  onRootPath(script('host/probe-files.sh', { PATHS: paths, TREES: trees }));
+  script('host/probe-files.sh', { PATHS: paths, TREES: trees });
 
 /** The named files: hash, mode, owner (`user:group`) and time of change (ms since the epoch); folders' files with `trees`. */
 export const files = (paths: readonly string[], trees: readonly string[]) =>

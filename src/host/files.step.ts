@@ -1,7 +1,7 @@
 import { runs } from '../engine/combinators.ts';
 import type { Change, Step, Target, Unobserved } from '../engine/step.ts';
 import { paths } from '../paths.ts';
-import { onRootPath, script } from '../templates.ts';
+import { script } from '../templates.ts';
 import { fileChanges } from './file.step.ts';
 
 /** Records a path as kbuild's and saves the old file before kbuild writes the new one: an interruption loses nothing. */
@@ -9,10 +9,7 @@ function recorded({ host, facts }: Target, path: string, change: Change): Change
   if (facts.distributedFiles.includes(path)) return change;
   const { apply } = change;
   if (apply === undefined) return change;
-  const note = runs(
-    host,
-    onRootPath(script('host/note-file.sh', { FILE: path, RECORD: paths.distributed, KEPT: paths.replaced })),
-  );
+  const note = runs(host, script('host/note-file.sh', { FILE: path, RECORD: paths.distributed, KEPT: paths.replaced }));
   return {
     ...change,
     apply: async (on) => {
@@ -38,7 +35,7 @@ export const distributedFiles: Step = {
         summary: `take back ${path} (not in the inventory any more)`,
         apply: runs(
           host,
-          onRootPath(script('host/take-back-file.sh', { FILE: path, RECORD: paths.distributed, KEPT: paths.replaced })),
+          script('host/take-back-file.sh', { FILE: path, RECORD: paths.distributed, KEPT: paths.replaced }),
         ),
       })),
     ];

@@ -13,7 +13,7 @@ import { paths } from '../paths.ts';
 import { containerRuntime } from '../runtime/runtimes.value.ts';
 import { sh } from '../shell/sh.ts';
 import { secretYaml } from '../shell/yaml.ts';
-import { onRootPath, script, using } from '../templates.ts';
+import { script } from '../templates.ts';
 import { resetConfiguration } from './config.ts';
 import { kubeadmJob } from './job.step.ts';
 
@@ -60,13 +60,7 @@ export const noCniRemains: Step = {
     return [
       {
         summary: `remove what the network plugin left (found ${some(found)})`,
-        apply: runs(
-          host,
-          using(
-            'kubeadm/mounts.sh',
-            script('kubeadm/clean-cni.sh', { INTERFACES: interfaces, ROUTES: routes, FILES: files }),
-          ),
-        ),
+        apply: runs(host, script('kubeadm/clean-cni.sh', { INTERFACES: interfaces, ROUTES: routes, FILES: files })),
       },
     ];
   },
@@ -122,24 +116,19 @@ export const noOwnFiles: Step = {
         summary: `take back what kbuild wrote (found ${some(found)})${restored.length === 0 ? '' : `, restoring from ${restored.join(', ')}`}`,
         apply: runs(
           host,
-          onRootPath(
-            using(
-              'kubeadm/mounts.sh',
-              script('kubeadm/take-back-files.sh', {
-                FILES: own,
-                RECORD: paths.distributed,
-                KEPT: paths.replaced,
-                // Containers of others end with a runtime that has lost its setting to keep them.
-                RUNTIME: runtime.shared === undefined ? runtime.unit : '',
-                RUNTIME_CONFIG: runtime.paths.config,
-                RUNTIME_BACKUP: runtimeBackup,
-                FSTAB_BACKUP: paths.fstabBackup,
-                BACKUPS: backups,
-                REGISTRIES: runtime.registriesFolder.path,
-                REGISTRIES_USE: runtime.registriesFolder.use,
-              }),
-            ),
-          ),
+          script('kubeadm/take-back-files.sh', {
+            FILES: own,
+            RECORD: paths.distributed,
+            KEPT: paths.replaced,
+            // Containers of others end with a runtime that has lost its setting to keep them.
+            RUNTIME: runtime.shared === undefined ? runtime.unit : '',
+            RUNTIME_CONFIG: runtime.paths.config,
+            RUNTIME_BACKUP: runtimeBackup,
+            FSTAB_BACKUP: paths.fstabBackup,
+            BACKUPS: backups,
+            REGISTRIES: runtime.registriesFolder.path,
+            REGISTRIES_USE: runtime.registriesFolder.use,
+          }),
         ),
       },
     ];

@@ -54,18 +54,15 @@ function dataOf(
   const data = using(
     script('kubeadm/etcd-data-of-backup.sh', { ...work, SNAPSHOT: paths.backupSnapshot }),
     using(
-      'etcd/etcd-image.sh',
-      using(
-        script('etcd/etcd-restore-prepare.sh', {
-          ...work,
-          MANIFESTS: [`${work.WORK}/etcd.yaml`],
-          NAME: host.name,
-          PEER: peerUrl(host),
-          CLUSTER: `${host.name}=${peerUrl(host)}`,
-          TOKEN: `${inventory.name}-${about}`,
-        }),
-        script('kubeadm/etcd-data-in-place.sh', { ...work, NOTE: paths.restoredFrom, ABOUT: about }),
-      ),
+      script('etcd/etcd-restore-prepare.sh', {
+        ...work,
+        MANIFESTS: [`${work.WORK}/etcd.yaml`],
+        NAME: host.name,
+        PEER: peerUrl(host),
+        CLUSTER: `${host.name}=${peerUrl(host)}`,
+        TOKEN: `${inventory.name}-${about}`,
+      }),
+      script('kubeadm/etcd-data-in-place.sh', { ...work, NOTE: paths.restoredFrom, ABOUT: about }),
     ),
   );
   return { DATA: withRuntime(inventory, host, data).script, IGNORED: `DirAvailable-${folder.replaceAll('/', '-')}` };
@@ -81,11 +78,7 @@ function command(
   if (action === 'reset')
     return withEtcdFolder(
       inventory,
-      withRuntime(
-        inventory,
-        host,
-        using('kubeadm/mounts.sh', script('kubeadm/kubeadm-reset.sh', { ...common, SECONDS_TO_RESET })),
-      ),
+      withRuntime(inventory, host, script('kubeadm/kubeadm-reset.sh', { ...common, SECONDS_TO_RESET })),
     );
   const { proxy } = inventory;
   return script('kubeadm/kubeadm.sh', {

@@ -6,7 +6,7 @@ import type { LinuxHost } from '../inventory/inventory.ts';
 import type { Command } from '../shell/command.ts';
 import { sha256OfFile } from '../shell/file-hash.ts';
 import { revealed, Secret, sha256Of } from '../shell/secret.ts';
-import { onRootPath, script } from '../templates.ts';
+import { script } from '../templates.ts';
 import { type Pause, pause as realPause } from '../wait.ts';
 import { exchange, type Exchange, type ExchangeTools } from './exchange.ts';
 import { hold } from './hold.ts';
@@ -38,7 +38,7 @@ export function files(on: Exchange): Files {
   const host = on.host.name;
   return {
     async read(path) {
-      const command = titled(onRootPath(script('ssh/show-file.sh', { FILE: path })), `read ${path}`);
+      const command = titled(script('ssh/show-file.sh', { FILE: path }), `read ${path}`);
       const result = await on.ask(command, 'hidden', 'ask');
       if (result.dropped !== undefined)
         throw new CommandError(host, command.title, { ...result, status: 'too big', stdout: '' });
@@ -74,7 +74,7 @@ const titled = (command: Command<'sh'>, title: string): Command<'sh'> => ({ ...c
 
 const writing = (path: string, mode: number, hash: string): Command<'sh'> =>
   titled(
-    onRootPath(script('ssh/write-file.sh', { TARGET: path, MODE: mode.toString(8).padStart(4, '0'), SHA256: hash })),
+    script('ssh/write-file.sh', { TARGET: path, MODE: mode.toString(8).padStart(4, '0'), SHA256: hash }),
     `write ${path}`,
   );
 

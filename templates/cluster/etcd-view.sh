@@ -1,4 +1,5 @@
 # shellcheck shell=sh
+# given: etcd
 # Prints etcd's members, health, status and alarms, one answer a line behind its name. Uses `e` and `"$@"` of etcd-tools.sh.
 t=$(mktemp -d -p /run)
 trap 'rm -rf "$t"' EXIT

@@ -1,4 +1,5 @@
 # shellcheck shell=sh disable=SC2154,SC2086  # parameters come from outside; KUBECTL is several words
+# uses: engine/workloads.sh engine/kured.sh engine/cordon.sh
 # Drains a node and records that. Reports every TELL_SECONDS which pods are still there, and which budget keeps them. A node that
 # comes back (WORKLOADS is not empty) is drained only when the volumes of the pods that left are detached: with its kubelet
 # stopped, they could be attached nowhere else. If the drain fails, it uncordons the node, unless an operator had cordoned it.

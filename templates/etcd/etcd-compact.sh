@@ -1,4 +1,5 @@
 # shellcheck shell=sh
+# given: etcd
 # Compacts etcd to its current revision, waits until the local member has removed the older revisions, and prints the revision.
 # `e` and "$@" (etcdctl and its flags) come from outside.
 revision=

@@ -1,4 +1,5 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
+# given: etcd
 # Defragments the local member of etcd, which answers nothing meanwhile. etcd writes its data anew beside the old file: nothing
 # is done unless the disk of FOLDER, that of etcd's data, has BYTES free. `e` and "$@" (etcdctl and its flags) come from outside.
 free=$(df -P -k -- "$FOLDER" | awk 'NR == 2 { print $4 }')

@@ -1,4 +1,5 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
+# uses: ssh/root-path.sh
 # Notes FILE in RECORD, and keeps what is there now below the folder KEPT. Nothing is noted twice. The functions of root-path.sh stand
 # before this script: a file that another user leads elsewhere is neither copied nor noted.
 root_path "$FILE" || refuse_path "$FILE"

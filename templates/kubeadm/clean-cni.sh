@@ -1,4 +1,5 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
+# uses: kubeadm/mounts.sh
 # Removes what a network plugin leaves on a host. INTERFACES, ROUTES (to nowhere) and FILES: one a line. Folders of all
 # plugins go only when they are empty.
 for interface in $INTERFACES; do ip link delete "$interface" 2>/dev/null || ! ip link show "$interface" >/dev/null 2>&1; done

@@ -1,4 +1,5 @@
 # shellcheck shell=sh disable=SC2154,SC2086  # parameters come from outside; KUBECTL is several words
+# given: kubeadm-job
 # kubeadm's upgrade of this host, as a job. Parameters: HOW (apply: also writes the version into the cluster; node), ROLE,
 # VERSION (without v), CLUSTER, MARKER (a path), KUBERNETES (/etc/kubernetes), KUBELET (/var/lib/kubelet), KEPT (backups of each kind that stay),
 # KUBECTL (words; empty on a worker), HTTP_PROXY_URL, HTTPS_PROXY_URL, NO_PROXY_LIST (empty: none). config.yaml lies in the working directory.

@@ -1,4 +1,5 @@
 # shellcheck shell=sh disable=SC2154,SC2086  # parameters come from outside
+# given: kubeadm-job
 # kubeadm's init or join, as a job. Parameters: ACTION (init, join), CLUSTER, MARKER (a path), SERVER (the host's own API
 # server), HTTP_PROXY_URL, HTTPS_PROXY_URL, NO_PROXY_LIST (empty: none), SETTINGS (a ConfigMap for init), MANAGER, PLACE (a script that puts signed certificates
 # in their places; empty: kubeadm signs), DATA (a script that makes etcd's data from a backup before init; empty: none), ABOUT (the backup),

@@ -1,4 +1,5 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
+# uses: ssh/root-path.sh kubeadm/mounts.sh
 # Takes back what kbuild wrote. FILES: paths, one a line. RUNTIME: unit of the container runtime (empty: it is not restarted); RUNTIME_CONFIG: its
 # configuration; RUNTIME_BACKUP: what that was before (empty: nothing keeps it). REGISTRIES: a folder of registry files whose
 # empty folders go too; REGISTRIES_USE: `whole` if it goes itself when it is empty, `shared` if others have files there. RECORD: paths of

@@ -1,4 +1,5 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
+# given: left-runtime
 # Takes a container runtime out of use that Kubernetes has left: stops it, unless others use it, and takes back what kbuild wrote for it. Its
 # packages, images and data stay. It uses runtime_others of the runtime's own file. Parameters: UNITS, in the order in which they are
 # stopped: one a line, and behind it those that would start it again; IN_USE (empty: no program is known to have containers on the first);

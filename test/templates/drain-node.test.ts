@@ -5,8 +5,7 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { withWorkloads } from '../../src/engine/drain.ts';
-import { script, using } from '../../src/templates.ts';
+import { script } from '../../src/templates.ts';
 import { shClock } from '../fakes/sh-clock.ts';
 
 let folder: string;
@@ -63,7 +62,7 @@ esac
     WORKLOADS: workloads,
     STALE: stale,
   });
-  const command = withWorkloads(using('engine/cordon.sh', drain));
+  const command = drain;
   const ran = spawnSync('sh', ['-eu', '-c', shClock(folder).inScript(command.script)], {
     cwd: folder,
     encoding: 'utf8',

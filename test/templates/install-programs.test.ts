@@ -80,14 +80,11 @@ async function installed(signature: 'auto' | 'required' | 'none') {
   writeFileSync(join(records, 'kubelet'), `1.36.2\n0 0 ${target()}\n`);
   const job = using(
     'host/packages/download-with-curl.sh',
-    using(
-      'host/packages/program-files.sh',
-      script('host/packages/install-programs.sh', {
-        DOWNLOADS: [`kubelet 1.36.3 program ${join(folder, 'to')} kubelet ${url} ${url}.sha256 ${signature}`],
-        PROGRAMS: records,
-        ...{ IDENTITY, ISSUER, RESTART: [], UNPACK: '', PROXY: '', HTTPS_PROXY: '', NO_PROXY: '' },
-      }),
-    ),
+    script('host/packages/install-programs.sh', {
+      DOWNLOADS: [`kubelet 1.36.3 program ${join(folder, 'to')} kubelet ${url} ${url}.sha256 ${signature}`],
+      PROGRAMS: records,
+      ...{ IDENTITY, ISSUER, RESTART: [], UNPACK: '', PROXY: '', HTTPS_PROXY: '', NO_PROXY: '' },
+    }),
   );
   const work = join(folder, 'work');
   mkdirSync(work, { recursive: true });

@@ -62,7 +62,7 @@ const run = ({ script }: { readonly script: string }): { readonly status: number
 
 describe('remove what a network plugin left', () => {
   const clean = (...FILES: readonly string[]) =>
-    run(using('kubeadm/mounts.sh', script('kubeadm/clean-cni.sh', { INTERFACES: [], ROUTES: [], FILES })));
+    run(script('kubeadm/clean-cni.sh', { INTERFACES: [], ROUTES: [], FILES }));
 
   test('removes files and folders', () => {
     fill('state/a', 'b');
@@ -105,13 +105,10 @@ test('taking back what kbuild wrote does not go through a mount', () => {
   const names = ['RECORD', 'KEPT', 'RUNTIME', 'RUNTIME_CONFIG', 'RUNTIME_BACKUP', 'FSTAB_BACKUP', 'REGISTRIES'];
   const none = Object.fromEntries(names.map((name) => [name, at(`no-${name}`)]));
   const { status, stderr } = run(
-    using(
-      'kubeadm/mounts.sh',
-      script('kubeadm/take-back-files.sh', {
-        ...{ ...none, REGISTRIES_USE: 'shared' },
-        ...{ BACKUPS: [], FILES: [at('lib/kbuild')] },
-      }),
-    ),
+    script('kubeadm/take-back-files.sh', {
+      ...{ ...none, REGISTRIES_USE: 'shared' },
+      ...{ BACKUPS: [], FILES: [at('lib/kbuild')] },
+    }),
   );
   expect(status).toBe(32);
   expect(stderr).toContain(at('lib/kbuild/replaced/volume'));
@@ -123,7 +120,7 @@ describe('taking back files of registries', () => {
     const names = ['RECORD', 'KEPT', 'RUNTIME', 'RUNTIME_CONFIG', 'RUNTIME_BACKUP', 'FSTAB_BACKUP'];
     const none = Object.fromEntries(names.map((name) => [name, at(`no-${name}`)]));
     const own = { REGISTRIES: at('certs.d'), REGISTRIES_USE: use, BACKUPS: [], FILES: files.map(at) };
-    return run(using('kubeadm/mounts.sh', script('kubeadm/take-back-files.sh', { ...none, ...own })));
+    return run(script('kubeadm/take-back-files.sh', { ...none, ...own }));
   };
   const [ours, beside, theirs] = [
     'certs.d/a/kbuild-ca.crt',
@@ -151,15 +148,12 @@ describe('taking back files of registries', () => {
 describe("a removed program's records of pods", () => {
   const remove = () =>
     run(
-      using(
-        'host/packages/program-files.sh',
-        script('host/packages/remove-programs.sh', {
-          NAMES: ['p'],
-          UNITS: [],
-          STATE: [at('state')],
-          PROGRAMS: at('programs'),
-        }),
-      ),
+      script('host/packages/remove-programs.sh', {
+        NAMES: ['p'],
+        UNITS: [],
+        STATE: [at('state')],
+        PROGRAMS: at('programs'),
+      }),
     );
 
   test('leave no empty folders', () => {
@@ -180,7 +174,7 @@ describe('kubeadm reset', () => {
   /** The script with the host's folders in the folder of this test. */
   const reset = () => {
     const parameters = { CLUSTER: 'c', MARKER: at('marker'), SECONDS_TO_RESET: 5 };
-    const command = using('kubeadm/mounts.sh', script('kubeadm/kubeadm-reset.sh', parameters));
+    const command = script('kubeadm/kubeadm-reset.sh', parameters);
     const whole = using(
       'kubeadm/marker.sh',
       withEtcdFolder(inventoryOf(), withRuntime(inventoryOf(), inventoryOf().hosts[0]!, command)),

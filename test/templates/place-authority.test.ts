@@ -4,7 +4,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { script } from '../../src/templates.ts';
-import { placed, placesIn, program } from './placing.ts';
+import { placed, placesIn, program, withoutWaiting } from './placing.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -28,7 +28,7 @@ function authorityPlaced(begins: number) {
     ...{ NAME: 'ca', BEGINS: begins, SIGNER: '', CONFS: '', PODS: '', KUBELET: '' },
     ...{ SHOWN: '', OFFERED: '', WITHDRAWN: '' },
   });
-  return placed(folder, text, 'await() { :; }', '');
+  return placed(folder, withoutWaiting(text), '', '');
 }
 const authority = (): string => readFileSync(join(folder, 'kubernetes/pki/ca.crt'), 'utf8');
 

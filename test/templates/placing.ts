@@ -32,6 +32,13 @@ export function program(folder: string, name: string, text: string): void {
   chmodSync(join(folder, 'bin', name), 0o755);
 }
 
+/** The script, whose function `await` waits for nothing. */
+export const withoutWaiting = (text: string): string => {
+  const quiet = text.replace(/^await\(\) \{\n[^]*?^\}$/m, 'await() { :; }');
+  if (quiet === text) throw new Error('the script has no function await');
+  return quiet;
+};
+
 /** Runs a script with these functions; a component's container is `old-NAME`. `signal`: what happens when one is ended. */
 export function placed(folder: string, text: string, functions: string, signal: string): Placed {
   const ended = `runtime_signal() { echo "end $2" >>${folder}/log; ${signal} }`;

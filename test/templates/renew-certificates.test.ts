@@ -4,7 +4,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { script } from '../../src/templates.ts';
-import { placed, placesIn, program } from './placing.ts';
+import { placed, placesIn, program, withoutWaiting } from './placing.ts';
 
 const RENEW = ['controller-manager.conf', 'scheduler.conf', 'front-proxy-client', 'etcd-server'];
 const FILES = [
@@ -37,7 +37,7 @@ function renewed(
     RESTARTED: restarted,
     SERVED: [],
   });
-  return placed(folder, text, `await() { :; }\nruntime_running() { ${running}; }`, signal);
+  return placed(folder, withoutWaiting(text), `runtime_running() { ${running}; }`, signal);
 }
 
 test('each file that a component reads only at its start comes last, when that component has been told to end', () => {

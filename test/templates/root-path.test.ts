@@ -19,7 +19,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { files } from '../../src/host/files.facts.ts';
 import { sha256Of } from '../../src/shell/secret.ts';
-import { onRootPath, script } from '../../src/templates.ts';
+import { script } from '../../src/templates.ts';
 
 /** A user without rights. */
 const NOBODY = 65_534;
@@ -47,10 +47,10 @@ const ran = (command: { readonly script: string }, input = '') => {
   return { status, stdout, stderr: stderr.trim() };
 };
 const write = (TARGET: string, text = 'wanted\n', MODE = '0644') =>
-  ran(onRootPath(script('ssh/write-file.sh', { TARGET, MODE, SHA256: sha256Of(text) })), text);
-const show = (FILE: string) => ran(onRootPath(script('ssh/show-file.sh', { FILE })));
+  ran(script('ssh/write-file.sh', { TARGET, MODE, SHA256: sha256Of(text) }), text);
+const show = (FILE: string) => ran(script('ssh/show-file.sh', { FILE }));
 const take = (name: 'note-file' | 'take-back-file', FILE: string) =>
-  ran(onRootPath(script(`host/${name}.sh`, { FILE, RECORD: at('state/files'), KEPT: at('state/replaced') })));
+  ran(script(`host/${name}.sh`, { FILE, RECORD: at('state/files'), KEPT: at('state/replaced') }));
 const observed = (path: string) => {
   const { command, parse } = files([path], []);
   return parse(ran(command).stdout, { middleMs: 0 }).get(path);

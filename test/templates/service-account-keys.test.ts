@@ -5,7 +5,7 @@ import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { script, using } from '../../src/templates.ts';
+import { script } from '../../src/templates.ts';
 
 let folder: string;
 beforeEach(() => {
@@ -61,7 +61,7 @@ done; }`;
     TRUSTED: trusted,
     SIGNS: signer,
   });
-  const { script: text } = using('certificates/await.sh', placed);
+  const { script: text } = placed;
   return { ...ran(`${runtime}\n${text}`), restarts: read('restarts').trim().split('\n') };
 }
 

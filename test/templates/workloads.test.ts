@@ -5,9 +5,8 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { withWorkloads } from '../../src/engine/drain.ts';
 import type { Command } from '../../src/shell/command.ts';
-import { script, using } from '../../src/templates.ts';
+import { script } from '../../src/templates.ts';
 import { shClock } from '../fakes/sh-clock.ts';
 
 let folder: string;
@@ -21,7 +20,7 @@ function run(branches: string, make: (kubectl: string) => Command<'sh'>) {
   const kubectl = join(folder, 'kubectl');
   writeFileSync(kubectl, `#!/bin/sh\necho "$*" | head -n 1 >>${folder}/asked\ncase "$*" in\n${branches}\nesac\n`);
   chmodSync(kubectl, 0o755);
-  const command = withWorkloads(make(kubectl));
+  const command = make(kubectl);
   const ran = spawnSync('sh', ['-eu', '-c', shClock(folder).inScript(command.script)], {
     cwd: folder,
     encoding: 'utf8',
@@ -32,10 +31,7 @@ function run(branches: string, make: (kubectl: string) => Command<'sh'>) {
 
 const cordoned = (branches: string) =>
   run(branches, (kubectl) =>
-    using(
-      'engine/cordon.sh',
-      script('engine/cordon-node.sh', { KUBECTL: kubectl, NODE: 'w1', CORDONED: 'c', WORKLOADS: 'w', STALE: '' }),
-    ),
+    script('engine/cordon-node.sh', { KUBECTL: kubectl, NODE: 'w1', CORDONED: 'c', WORKLOADS: 'w', STALE: '' }),
   );
 
 const PODS = `'get pods -A '*) printf '%s\\n' 'default apps/v1 ReplicaSet web-1 True' 'default apps/v1 ReplicaSet web-1 True' \\

@@ -81,32 +81,26 @@ export function installPrograms(place: Place, distribution: Distribution, reques
   const units = Object.keys(request.packages).flatMap((name) => unitsOf(inventory, name).slice(-1));
   return using(
     distribution.downloader,
-    using(
-      'host/packages/program-files.sh',
-      script('host/packages/install-programs.sh', {
-        DOWNLOADS: downloadLines(place, distribution.programFolder, request),
-        PROGRAMS: paths.programs,
-        ...SIGNER,
-        RESTART: units,
-        UNPACK: request.unpackKubeadm ?? '',
-        PROXY: request.proxy?.http ?? '',
-        HTTPS_PROXY: request.proxy?.https ?? '',
-        NO_PROXY: request.proxy?.noProxy.join(',') ?? '',
-      }),
-    ),
+    script('host/packages/install-programs.sh', {
+      DOWNLOADS: downloadLines(place, distribution.programFolder, request),
+      PROGRAMS: paths.programs,
+      ...SIGNER,
+      RESTART: units,
+      UNPACK: request.unpackKubeadm ?? '',
+      PROXY: request.proxy?.http ?? '',
+      HTTPS_PROXY: request.proxy?.https ?? '',
+      NO_PROXY: request.proxy?.noProxy.join(',') ?? '',
+    }),
   );
 }
 
 /** Stops the units that run them, and removes the programs of these packages from a host, with the records of them. */
 export function removePrograms(inventory: Inventory, names: readonly string[]): Command<'sh'> {
   const states = (containerRuntime(inventory).programs ?? []).filter(({ name }) => names.includes(name));
-  return using(
-    'host/packages/program-files.sh',
-    script('host/packages/remove-programs.sh', {
-      NAMES: names,
-      UNITS: names.flatMap((name) => unitsOf(inventory, name)),
-      STATE: states.map(({ stateFolder }) => stateFolder),
-      PROGRAMS: paths.programs,
-    }),
-  );
+  return script('host/packages/remove-programs.sh', {
+    NAMES: names,
+    UNITS: names.flatMap((name) => unitsOf(inventory, name)),
+    STATE: states.map(({ stateFolder }) => stateFolder),
+    PROGRAMS: paths.programs,
+  });
 }

@@ -112,15 +112,12 @@ const managerOf = (generation: Generation): PackageManager => ({
     withRpm(
       using(
         generation.functions,
-        using(
-          'host/packages/package-transaction.sh',
-          script('host/packages/rhel/release-packages.sh', {
-            NAMES: names,
-            KEYS: IMPORTED_KEYS,
-            SOURCES: '',
-            PROXY: '',
-          }),
-        ),
+        script('host/packages/rhel/release-packages.sh', {
+          NAMES: names,
+          KEYS: IMPORTED_KEYS,
+          SOURCES: '',
+          PROXY: '',
+        }),
       ),
     ),
   installHint: (name) => `dnf install ${name}`,

@@ -2,7 +2,7 @@ import type { Inventory, PackageRepository, RepositorySource, RuntimeName } from
 import type { HandlerRepositoryId } from '../../runtime/handlers.value.ts';
 import type { Command } from '../../shell/command.ts';
 import { lines, type Probe } from '../../shell/probe.ts';
-import { script, using } from '../../templates.ts';
+import { script } from '../../templates.ts';
 
 /** One package of a host. `half` is anything between installed and not installed. */
 export interface PackageState {
@@ -130,14 +130,11 @@ export const transaction = (
   repositoryFiles: PackageManager['repositoryFiles'],
   more: Readonly<Record<string, string>> = {},
 ): Command<'sh'> =>
-  using(
-    'host/packages/package-transaction.sh',
-    script(name, {
-      PACKAGES: Object.entries(packages).map(([each, version]) => `${each} ${version}`),
-      OPTIONAL: optional,
-      HOLD: hold,
-      UNPACK: unpackKubeadm,
-      SOURCES: sources.map((id) => repositoryFiles(id).source),
-      ...more,
-    }),
-  );
+  script(name, {
+    PACKAGES: Object.entries(packages).map(([each, version]) => `${each} ${version}`),
+    OPTIONAL: optional,
+    HOLD: hold,
+    UNPACK: unpackKubeadm,
+    SOURCES: sources.map((id) => repositoryFiles(id).source),
+    ...more,
+  });

@@ -8,7 +8,7 @@ import type { PackageManager, PlacedRepository, Proxy, RepositoryId, Route } fro
 /** The record of the keys that kbuild has imported into rpm's database: a parameter of scripts that use `withRpm`. */
 export const IMPORTED_KEYS = `${paths.state}/imported-keys`;
 
-/** A command that may use the functions of templates/rpm/functions.sh. */
+/** A command that may use the functions of templates/host/packages/rpm/functions.sh. */
 export const withRpm = (command: Command<'sh'>): Command<'sh'> => using('host/packages/rpm/functions.sh', command);
 
 /** One installed package, as rpm names it. */

@@ -1,5 +1,5 @@
 import { lines, probe } from '../../shell/probe.ts';
-import { script, using } from '../../templates.ts';
+import { script } from '../../templates.ts';
 import { chronyIncluded } from './chrony.value.ts';
 import type { Distribution, Family, OsRelease } from './distribution.value.ts';
 import { type PackageManager, parseLocks, transaction } from './package-manager.value.ts';
@@ -13,7 +13,6 @@ import {
   readRpm,
   rpmLists,
   rpmRepository,
-  withRpm,
 } from './rpm.value.ts';
 
 /** The settings of a lock of one whole package by its name; a lock with further ones holds some versions only. */
@@ -65,27 +64,13 @@ export const zypper: PackageManager = {
   proxyFile: undefined,
   stateFolders: ['/var/lib/rpm', '/usr/lib/sysimage/rpm', '/var/lib/zypp'],
   install: (request) =>
-    withRpm(
-      using(
-        'host/packages/suse/zypper.sh',
-        transaction('host/packages/suse/install-packages.sh', request, repositoryFiles, {
-          HTTP_PROXY_URL: request.proxy?.http ?? '',
-          HTTPS_PROXY_URL: request.proxy?.https ?? '',
-          NO_PROXY_HOSTS: request.proxy?.noProxy.join(',') ?? '',
-          KEYS: IMPORTED_KEYS,
-        }),
-      ),
-    ),
-  release: (names) =>
-    withRpm(
-      using(
-        'host/packages/suse/zypper.sh',
-        using(
-          'host/packages/package-transaction.sh',
-          script('host/packages/suse/release-packages.sh', { NAMES: names, KEYS: IMPORTED_KEYS }),
-        ),
-      ),
-    ),
+    transaction('host/packages/suse/install-packages.sh', request, repositoryFiles, {
+      HTTP_PROXY_URL: request.proxy?.http ?? '',
+      HTTPS_PROXY_URL: request.proxy?.https ?? '',
+      NO_PROXY_HOSTS: request.proxy?.noProxy.join(',') ?? '',
+      KEYS: IMPORTED_KEYS,
+    }),
+  release: (names) => script('host/packages/suse/release-packages.sh', { NAMES: names, KEYS: IMPORTED_KEYS }),
   installHint: (name) => `zypper install ${name}`,
 };
 

@@ -1,3 +1,4 @@
+# given: downloader
 # Prints the file at URL, base64-encoded. The functions of a download.sh stand before it.
 # PROXY, HTTPS_PROXY, NO_PROXY: the proxies for http and https, and what is reached without them; may be empty.
 if [ -n "$PROXY" ]; then export http_proxy="$PROXY"; fi

@@ -1,4 +1,6 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
+# uses: host/packages/program-files.sh
+# given: downloader
 # Installs published programs. DOWNLOADS: lines NAME VERSION KIND FOLDER FILE URL PROOF SIGNATURE: the package NAME has the file at
 # URL. KIND `program`: it becomes FOLDER/FILE; `archive`: its programs go to FOLDER. PROOF: `sha256:` and the checksum of the file,
 # or the URL of a text with it. SIGNATURE `auto`: the signature beside the file is verified if cosign is there; `required`: without

@@ -1,3 +1,4 @@
+# given: downloader
 # Asks for what is WANTED (`KIND WORD URL...`, one a line; WORD `-`: none), all lines at once, the URLs of a line in turn
 # until one has it: where no name is resolved, that takes long, and the mirror before it suffices. Prints for each that was
 # asked KIND, URL, `there` or `missing` or what went wrong, and of a `key` its content in base64. A `packages` must hold

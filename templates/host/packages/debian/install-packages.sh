@@ -1,3 +1,4 @@
+# uses: host/packages/package-transaction.sh
 # One apt transaction: finishes an interrupted one, installs, holds. Waits for other package tools and never kills them.
 # PACKAGES: lines "name version" (version "any": the candidate). OPTIONAL: names, installed along when a repository has them.
 # HOLD: names held afterwards. SOURCES: files of sources.list.d that have the packages; their lists are fetched first.

@@ -1,3 +1,5 @@
+# uses: host/packages/package-transaction.sh
+# given: rpm dnf
 # One dnf transaction: finishes an interrupted one, installs, holds. Waits for other package tools and never kills them.
 # PACKAGES: lines "name version" (version "any": the newest). OPTIONAL: names, installed along when a repository has them.
 # HOLD: names held afterwards. SOURCES: files of yum.repos.d that have the packages; their metadata is fetched first.

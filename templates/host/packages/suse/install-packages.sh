@@ -1,3 +1,4 @@
+# uses: host/packages/rpm/functions.sh host/packages/suse/zypper.sh host/packages/package-transaction.sh
 # One zypper transaction: finishes an interrupted one, installs, holds. Waits for other package tools and never kills them.
 # PACKAGES: lines "name version" (version "any": the installed one, or the newest). OPTIONAL: names, installed along when a repository
 # has them. HOLD: names held afterwards. SOURCES: files of repos.d that have the packages; their metadata is fetched first.
