@@ -1,5 +1,6 @@
 import type { Manifest } from '../backup/manifest.ts';
 import type { BeforeMembership, KeepData } from '../cluster/members.ts';
+import { cluster } from '../engine/phases.ts';
 import type { Phase } from '../engine/step.ts';
 import type { Restore } from '../etcd/restore-stage.step.ts';
 import { forgotten, prepared, served, serving, started, stopped, swapped, taken } from '../etcd/restore.step.ts';
@@ -9,7 +10,13 @@ import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import type { FromBackup } from '../kubeadm/job.step.ts';
 import { lostNodesDeleted } from '../kubeadm/tokens.step.ts';
 import { manifestsBack } from '../upgrade/control-plane.step.ts';
-import { controlPlanePhases, preparePhases } from './prepare.phases.ts';
+import { up } from './up.phases.ts';
+
+/** The phases of `up` until the first control plane serves. The data of the backup takes the place of an etcd on other hosts. */
+const firstOf = (phases: readonly Phase[]): readonly Phase[] =>
+  phases
+    .slice(0, phases.findIndex(({ name }) => name === 'settings') + 1)
+    .filter(({ name }) => name !== 'reach-etcd' && !name.startsWith('etcd-'));
 
 /**
  * The first part of `kbuild restore`: the hosts are prepared as by `up`, and the first control plane begins with the keys and
@@ -22,15 +29,8 @@ export const restoreBackupPhases = (
   before: BeforeMembership,
   keep: KeepData,
 ): readonly Phase[] => [
-  ...preparePhases(inventory),
-  ...controlPlanePhases(inventory, before, keep, from),
-  {
-    name: 'lost-nodes',
-    title: 'Forget the lost control planes',
-    kind: 'cluster',
-    hosts: controlPlanes(inventory),
-    steps: [lostNodesDeleted(manifest)],
-  },
+  ...firstOf(up(inventory, before, keep, from)),
+  cluster('lost-nodes', 'Forget the lost control planes', controlPlanes(inventory), [lostNodesDeleted(manifest)]),
 ];
 
 /** The hosts of a restore: control planes and members of etcd, each once. */

@@ -1,8 +1,8 @@
 import { observedLinux } from '../cluster/fleet/fleet.ts';
-import type { Phase, Target } from '../engine/step.ts';
+import type { Phase, Step, Target } from '../engine/step.ts';
 import { etcdByDriver } from '../etcd/kubelet.step.ts';
 import { jobEnded } from '../host/idle.step.ts';
-import { controlPlanes, etcdHosts, inventoryOn, linuxWorkers } from '../inventory/hosts.ts';
+import { etcdHosts, inventoryOn } from '../inventory/hosts.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { corednsSpread, spreadAfterDrains } from '../kubeadm/coredns.step.ts';
 import { controlPlaneServes } from '../kubeadm/join.step.ts';
@@ -12,30 +12,18 @@ import { networkReady } from '../network/ready.step.ts';
 import { drainsForRuntime, rollingRuntimeSteps } from '../runtime/rolling.step.ts';
 import { watchingRuntime } from '../runtime/version.step.ts';
 
-/**
- * Changes the runtime of joined hosts to an edited `runtime.version` and `runtime.cgroupDriver`, one host at a time. Workers come first: what breaks there
- * breaks no control plane.
- */
-export const runtimePhases = (inventory: Inventory): readonly Phase[] => [
-  {
-    name: 'runtime-version',
-    title: 'Change the container runtime',
-    kind: 'linux',
-    hosts: [...linuxWorkers(inventory), ...etcdHosts(inventory), ...controlPlanes(inventory)],
-    steps: [
-      jobEnded,
-      ...rollingRuntimeSteps(
-        inventory,
-        { timeoutMs: inventory.rollout.drainTimeoutMs },
-        {
-          byRuntime: kubeletByRuntime,
-          byDriver: [podsByDriver, ...(etcdHosts(inventory).length === 0 ? [] : [etcdByDriver])],
-          gates: [nodeReady, controlPlaneServes, networkReady, cgroupProved],
-        },
-      ),
-    ],
-    concurrency: 1,
-  },
+/** The steps that bring a joined host to an edited `runtime.version` and `runtime.cgroupDriver`. One host at a time takes them. */
+export const runtimeVersionSteps = (inventory: Inventory): readonly Step[] => [
+  jobEnded,
+  ...rollingRuntimeSteps(
+    inventory,
+    { timeoutMs: inventory.rollout.drainTimeoutMs },
+    {
+      byRuntime: kubeletByRuntime,
+      byDriver: [podsByDriver, ...(etcdHosts(inventory).length === 0 ? [] : [etcdByDriver])],
+      gates: [nodeReady, controlPlaneServes, networkReady, cgroupProved],
+    },
+  ),
 ];
 
 /** True while the runtime of some node changes, for which the node is drained. */
@@ -48,7 +36,7 @@ const someDrain = ({ inventory, fleet }: Target): boolean =>
       drainsForRuntime({ inventory: inventoryOn(inventory, host), host, facts, fleet }),
   );
 
-/** The phases that verify the cluster after `runtimePhases`. */
+/** The phases that verify the cluster after the runtime has changed. */
 export const verifiedAfterRuntime = (phases: readonly Phase[]): readonly Phase[] =>
   spreadAfterDrains(phases, someDrain).map((phase) =>
     phase.kind === 'linux'

@@ -1,5 +1,5 @@
 import { windowsKubeletServing } from '../certificates/kubelet-serving.step.ts';
-import type { Phase, Step } from '../engine/step.ts';
+import type { Step } from '../engine/step.ts';
 import { jobEnded } from '../host/idle.step.ts';
 import { windowsHosts } from '../inventory/hosts.ts';
 import type { Inventory } from '../inventory/inventory.ts';
@@ -19,7 +19,6 @@ import {
   windowsKubeadmPatches,
 } from './join.step.ts';
 import { kubeletRuns, windowsKubeletSettings } from './kubelet.step.ts';
-import { windowsKubernetes } from './kubernetes.step.ts';
 import { windowsHostNetwork, windowsNetwork } from './network/plugins.step.ts';
 import { windowsNodeReady, windowsNodeRegistered, windowsPodsReady } from './ready.step.ts';
 import { rollingContainerd } from './rolling-containerd.step.ts';
@@ -28,17 +27,29 @@ import { runtimeClasses } from './runtime-classes.step.ts';
 /** Prepare a Windows host for a container runtime. */
 export const windowsPrepareSteps: readonly Step<'windows'>[] = [features, restarted, environment, firewall];
 
-/** Join a Windows worker, after a join that did not end was undone. */
-export const windowsJoinSteps: readonly Step<'windows'>[] = [
+/** Install the container runtime of a Windows host whose node runs no pods on it. */
+export const windowsRuntimeSteps: readonly Step<'windows'>[] = windowsContainerdAtRest;
+
+/** Join a Windows worker to the cluster and its network, after a join that did not end was undone. */
+export const windowsJoinSteps = (inventory: Inventory): readonly Step<'windows'>[] => [
+  undoMayBegin,
   undoHalfFinished,
   noStaleNetworkState,
   windowsKubeadmPatches,
   joinWindows,
   noWindowsMarker,
+  podsDeleted,
+  windowsNodeRegistered,
+  ...windowsHostNetwork(inventory),
 ];
 
-/** Configure the kubelet of a joined Windows host, and start it. */
-export const windowsKubeletSteps: readonly Step<'windows'>[] = [windowsKubeletSettings, kubeletRuns];
+/** Configure the kubelet of a joined Windows host, start it, and apply the settings of its node. */
+export const windowsNodeSteps = (inventory: Inventory): readonly Step<'windows'>[] => [
+  windowsKubeletSettings,
+  kubeletRuns,
+  ...(windowsHosts(inventory).some(servesByCluster) ? [windowsKubeletServing] : []),
+  labelsAndTaints,
+];
 
 /** Apply the objects that Windows hosts need in the cluster: their network and their RuntimeClasses. */
 export const windowsObjectSteps: readonly Step<'cluster'>[] = [windowsNetwork, runtimeClasses];
@@ -46,63 +57,14 @@ export const windowsObjectSteps: readonly Step<'cluster'>[] = [windowsNetwork, r
 /** Wait until a Windows node and the pods of its network are ready. */
 export const windowsVerifySteps: readonly Step<'windows'>[] = [windowsNodeReady, windowsPodsReady];
 
-/** Phases of Windows hosts, which run beside those of Linux hosts. None if the inventory has no Windows hosts. */
-function onWindows(
-  inventory: Inventory,
-  phases: readonly Pick<Phase<'windows'>, 'name' | 'title' | 'steps' | 'verifies'>[],
-): readonly Phase[] {
-  const hosts = windowsHosts(inventory);
-  if (hosts.length === 0) return [];
-  return phases.map((phase) => ({ kind: 'windows', hosts, overlaps: true, ...phase }));
-}
-
-/** Prepares Windows hosts for their join. */
-export const windowsPreparePhases = (inventory: Inventory): readonly Phase[] =>
-  onWindows(inventory, [
-    { name: 'windows-prepare', title: 'Prepare Windows hosts', steps: [jobEnded, ...windowsPrepareSteps] },
-    { name: 'windows-runtime', title: 'Install the container runtime on Windows', steps: windowsContainerdAtRest },
-    { name: 'windows-packages', title: 'Install Kubernetes on Windows', steps: windowsKubernetes },
-  ]);
-
-/** Joins Windows hosts to the cluster and its network. */
-export const windowsJoinPhases = (inventory: Inventory): readonly Phase[] =>
-  onWindows(inventory, [
-    {
-      name: 'windows-join',
-      title: 'Join Windows workers',
-      steps: [undoMayBegin, ...windowsJoinSteps, podsDeleted, windowsNodeRegistered, ...windowsHostNetwork(inventory)],
-    },
-  ]);
-
-/** Applies settings of joined Windows nodes. */
-export const windowsNodePhases = (inventory: Inventory): readonly Phase[] =>
-  onWindows(inventory, [
-    {
-      name: 'windows-nodes',
-      title: 'Label Windows nodes',
-      steps: [
-        ...windowsKubeletSteps,
-        ...(windowsHosts(inventory).some(servesByCluster) ? [windowsKubeletServing] : []),
-        labelsAndTaints,
-      ],
-    },
-  ]);
-
 /** How long the drain of a node may take, in ms, as for the runtime of Linux hosts. */
 const DRAIN_MS = 5 * 60_000;
 
-/** Changes containerd of joined Windows hosts to an edited version, one host at a time. */
-export const windowsRuntimePhases = (inventory: Inventory): readonly Phase[] =>
-  onWindows(inventory, [
-    {
-      name: 'windows-runtime-version',
-      title: 'Change the version of containerd on Windows',
-      steps: [jobEnded, ...rollingContainerd({ timeoutMs: DRAIN_MS })],
-    },
-  ]).map(({ overlaps: _, ...phase }): Phase => ({ ...phase, concurrency: 1 }));
+/** The title of the phase of these steps. */
+export const windowsRuntimeTitle = 'Change the version of containerd on Windows';
 
-/** Verifies that Windows nodes work. */
-export const windowsVerifyPhases = (inventory: Inventory): readonly Phase[] =>
-  onWindows(inventory, [
-    { name: 'windows-verify', title: 'Verify Windows nodes', steps: windowsVerifySteps, verifies: true },
-  ]);
+/** Change containerd of a joined Windows host to an edited version. */
+export const windowsRuntimeVersionSteps: readonly Step<'windows'>[] = [
+  jobEnded,
+  ...rollingContainerd({ timeoutMs: DRAIN_MS }),
+];

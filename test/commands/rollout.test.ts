@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { runtimePhases } from '../../src/commands/runtime.phases.ts';
+import { runtimePhases } from '../fakes/parts-of-up.ts';
 import { up } from '../../src/commands/up.phases.ts';
 import { linuxNodes } from '../../src/inventory/hosts.ts';
 import { inventoryOf, problemsOf } from '../inventory/load.ts';
