@@ -1,4 +1,4 @@
-/** The names of all phases of `up`, which `--phase` accepts. An inventory without Windows hosts has no phases for them. */
+/** The names of all phases of `up` in their order, which `--phase` accepts. An inventory without Windows hosts has no phases for them. */
 export const UP_PHASES = [
   'prepare',
   'prepare-balancers',
@@ -27,13 +27,15 @@ export const UP_PHASES = [
   'etcd-endpoints',
   'control-plane-files',
   'kubelets',
+  'kubelet-serving',
   'nodes',
   'windows-nodes',
+  'kubelet-authority',
   'objects',
   'runtime-version',
   'windows-runtime-version',
   'verify',
   'windows-verify',
-  'dns',
   'settled',
+  'dns',
 ] as const;
