@@ -8,6 +8,7 @@ import { tokenHoldersRestarted, workloadsRestarted } from '../certificates/rotat
 import { rotationCleaned } from '../certificates/rotation-5-clean.step.ts';
 import type { Rotating } from '../certificates/rotation.step.ts';
 import { serviceAccountSigns, tokensReplaced } from '../certificates/service-account-key.step.ts';
+import { cluster, ifAny, IN_TURN, linux } from '../engine/phases.ts';
 import type { Phase, Step } from '../engine/step.ts';
 import { controlPlanes, linuxNodes, linuxWorkers } from '../inventory/hosts.ts';
 import type { Inventory } from '../inventory/inventory.ts';
@@ -22,20 +23,16 @@ export type RotationPart = (typeof ROTATION_PARTS)[number];
 const isOfCluster = (name: RotatedName): boolean => name === 'ca';
 
 /** One control plane after another. */
-const serial = (inventory: Inventory, name: string, title: string, steps: readonly Step[]): Phase => ({
-  ...{ name, title, kind: 'linux', hosts: controlPlanes(inventory), steps },
-  concurrency: 1,
-});
+const serial = (inventory: Inventory, name: string, title: string, steps: readonly Step[]): Phase =>
+  linux(name, title, controlPlanes(inventory), steps, IN_TURN);
 
 /** Workers, a tenth at a time. */
-const onWorkers = (inventory: Inventory, name: string, title: string, steps: readonly Step[]): Phase => ({
-  ...{ name, title, kind: 'linux', hosts: linuxWorkers(inventory), steps },
-});
+const onWorkers = (inventory: Inventory, name: string, title: string, steps: readonly Step[]): Phase =>
+  linux(name, title, linuxWorkers(inventory), steps);
 
 /** Once for the cluster. */
-const once = (inventory: Inventory, name: string, title: string, step: Step<'cluster'>): Phase => ({
-  ...{ name, title, kind: 'cluster', hosts: controlPlanes(inventory), steps: [step] },
-});
+const once = (inventory: Inventory, name: string, title: string, step: Step<'cluster'>): Phase =>
+  cluster(name, title, controlPlanes(inventory), [step]);
 
 /** Both authorities are trusted everywhere, and the old one signs. */
 function trustPhases(inventory: Inventory, rotating: Rotating): readonly Phase[] {
@@ -76,10 +73,10 @@ function signPhases(inventory: Inventory, rotating: Rotating): readonly Phase[] 
   return [
     once(inventory, 'rotate-workloads', 'Restart workloads that know one authority', workloadsRestarted(rotating)),
     sign,
-    {
-      ...{ name: 'rotate-kubelets', title: 'Get kubelets certificates of the authority that is left', kind: 'linux' },
-      ...{ hosts: linuxNodes(inventory), steps: [kubeletSigned(rotating), ...kubeletServing] },
-    },
+    linux('rotate-kubelets', 'Get kubelets certificates of the authority that is left', linuxNodes(inventory), [
+      kubeletSigned(rotating),
+      ...kubeletServing,
+    ]),
   ];
 }
 
@@ -111,5 +108,5 @@ function dropPhases(inventory: Inventory, rotating: Rotating): readonly Phase[] 
 /** What `kbuild certs rotate-ca` does in one of its parts, in order. */
 export function rotateAuthorityPhases(inventory: Inventory, rotating: Rotating, part: RotationPart): readonly Phase[] {
   const phases = { trust: trustPhases, sign: signPhases, drop: dropPhases }[part];
-  return phases(inventory, rotating).filter(({ hosts }) => hosts.length > 0);
+  return ifAny(...phases(inventory, rotating));
 }

@@ -6,6 +6,7 @@ import type { KeepControlPlane } from '../certificates/place-authority.step.ts';
 import { authorityRenewed, type Renewals, renewedCas } from '../certificates/renew-ca.step.ts';
 import { controlPlaneCertificates } from '../certificates/renew.step.ts';
 import { waitForApi } from '../engine/combinators.ts';
+import { cluster, ifAny, IN_TURN, linux, OVERLAPS } from '../engine/phases.ts';
 import type { Phase, Step } from '../engine/step.ts';
 import { renewedEtcdCertificates } from '../etcd/certificates.step.ts';
 import { renewedEtcdClientCertificate } from '../etcd/client-certificate.step.ts';
@@ -32,75 +33,54 @@ export function renewAuthorityPhases(
   api: 'answers' | 'is away' = 'answers',
 ): readonly Phase[] {
   const controls = controlPlanes(inventory);
-  const phases: readonly Phase[] = [...renewals.keys()].flatMap((name): readonly Phase[] => {
+  const phases = [...renewals.keys()].flatMap((name): readonly Phase[] => {
     const steps = [authorityRenewed(name, renewals, keep)];
+    const publish = [authorityPublished(renewedCas(renewals))];
     return [
-      {
-        name: `renew-${name}`,
-        title: `Renew ${TITLES[name]}`,
-        kind: 'linux',
-        hosts: controls,
-        steps,
-        concurrency: 1,
-      },
+      linux(`renew-${name}`, `Renew ${TITLES[name]}`, controls, steps, IN_TURN),
       ...(name === 'ca'
-        ? ([
-            {
-              name: `renew-${name}-workers`,
-              title: `Give workers ${TITLES[name]}`,
-              kind: 'linux',
-              hosts: linuxWorkers(inventory),
-              steps,
-            },
-            {
-              name: `renew-${name}-published`,
-              title: `Publish ${TITLES[name]}`,
-              kind: 'cluster',
-              hosts: controls,
-              steps: [authorityPublished(renewedCas(renewals))],
-            },
-          ] as const)
+        ? [
+            linux(`renew-${name}-workers`, `Give workers ${TITLES[name]}`, linuxWorkers(inventory), steps),
+            cluster(`renew-${name}-published`, `Publish ${TITLES[name]}`, controls, publish),
+          ]
         : []),
     ];
   });
   const all =
     api === 'answers' ? [...phases, ...verifyPhases(inventory)] : phases.filter(({ kind }) => kind !== 'cluster');
-  return all.filter(({ hosts }) => hosts.length > 0);
+  return ifAny(...all);
 }
 
 /** What `kbuild certs renew` does, in order: one host at a time, and it is proved before the next. */
-export function renewCertificatesPhases(inventory: Inventory, due: Due): readonly Phase[] {
-  const etcd = etcdHosts(inventory);
-  const phases: readonly Phase[] = [
-    {
-      name: 'etcd-certificates',
-      title: 'Renew the certificates of etcd',
-      kind: 'linux',
-      hosts: etcd,
-      steps: [renewedEtcdCertificates(due)],
-      concurrency: 1,
-    },
-    {
-      name: 'control-plane-certificates',
-      title: 'Renew the certificates of the control planes',
-      kind: 'linux',
-      hosts: controlPlanes(inventory),
-      steps: [renewedEtcdClientCertificate(due), controlPlaneCertificates(due)],
-      concurrency: 1,
-    },
-  ];
-  return phases.filter(({ hosts }) => hosts.length > 0);
-}
+export const renewCertificatesPhases = (inventory: Inventory, due: Due): readonly Phase[] => {
+  const controlPlane = [renewedEtcdClientCertificate(due), controlPlaneCertificates(due)];
+  return ifAny(
+    linux(
+      'etcd-certificates',
+      'Renew the certificates of etcd',
+      etcdHosts(inventory),
+      [renewedEtcdCertificates(due)],
+      IN_TURN,
+    ),
+    linux(
+      'control-plane-certificates',
+      'Renew the certificates of the control planes',
+      controlPlanes(inventory),
+      controlPlane,
+      IN_TURN,
+    ),
+  );
+};
 
 /** Control planes whose kubelets have no valid certificate: all at once, because an etcd without quorum serves none of them. */
-export const kubeletCertificatesPhase = (inventory: Inventory): Phase => ({
-  name: 'kubelet-certificates',
-  title: 'Renew the certificates of kubelets',
-  kind: 'linux',
-  hosts: controlPlanes(inventory),
-  steps: [kubeletCertificateOfControlPlane],
-  overlaps: true,
-});
+export const kubeletCertificatesPhase = (inventory: Inventory): Phase =>
+  linux(
+    'kubelet-certificates',
+    'Renew the certificates of kubelets',
+    controlPlanes(inventory),
+    [kubeletCertificateOfControlPlane],
+    OVERLAPS,
+  );
 
 /** An API that was away for want of valid certificates answers again. */
 const apiAnswers: Step<'cluster'> = {
@@ -113,26 +93,13 @@ const apiAnswers: Step<'cluster'> = {
  * What `kbuild certs recover` does, in order: kubelets of control planes, so that their pods run; certificates of etcd and of the control
  * planes; then the API answers, and the kubelets of workers ask it for theirs.
  */
-export function recoverCertificatesPhases(inventory: Inventory): readonly Phase[] {
-  const workers = linuxWorkers(inventory);
-  const phases: readonly Phase[] = [
-    { ...kubeletCertificatesPhase(inventory), name: 'kubelet-certificates' },
+export const recoverCertificatesPhases = (inventory: Inventory): readonly Phase[] =>
+  ifAny(
+    kubeletCertificatesPhase(inventory),
     ...renewCertificatesPhases(inventory, nearItsEnd),
-    {
-      name: 'api',
-      title: 'Wait for the API',
-      kind: 'cluster',
-      hosts: controlPlanes(inventory),
-      steps: [apiAnswers],
-    },
-    {
-      name: 'worker-certificates',
-      title: 'Renew the certificates of workers',
-      kind: 'linux',
-      hosts: workers,
-      steps: [kubeletCertificateOfWorker],
-    },
+    cluster('api', 'Wait for the API', controlPlanes(inventory), [apiAnswers]),
+    linux('worker-certificates', 'Renew the certificates of workers', linuxWorkers(inventory), [
+      kubeletCertificateOfWorker,
+    ]),
     ...verifyPhases(inventory),
-  ];
-  return phases.filter(({ hosts }) => hosts.length > 0);
-}
+  );

@@ -5,7 +5,8 @@ import { kubeVip } from '../balancer/kube-vip.step.ts';
 import { apiServerNamesAdded } from '../certificates/renew.step.ts';
 import { type Fleet, observedLinux } from '../cluster/fleet/fleet.ts';
 import { standing } from '../cluster/standing.ts';
-import type { Phase, Step } from '../engine/step.ts';
+import { cluster, ifAny, IN_TURN, linux, VERIFIES } from '../engine/phases.ts';
+import type { Phase } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
 import { firewallOpen } from '../host/firewall.step.ts';
 import { jobEnded } from '../host/idle.step.ts';
@@ -50,46 +51,34 @@ function moversOf(inventory: Inventory, fleet: Fleet): Movers {
   };
 }
 
-const linux = (
-  name: string,
-  title: string,
-  hosts: readonly LinuxHost[],
-  steps: readonly Step[],
-  concurrency?: number,
-): Phase => ({
-  ...{ name, title, kind: 'linux', hosts, steps },
-  ...(concurrency === undefined ? {} : { concurrency }),
-});
-
-const cluster = (
-  name: string,
-  title: string,
-  hosts: readonly LinuxHost[],
-  steps: readonly Step<'cluster'>[],
-): Phase => ({ name, title, kind: 'cluster', hosts, steps });
-
 /** The new endpoint stands and serves this cluster to every host. Nothing uses it yet. */
 function standPhases(inventory: Inventory, { all, controls, workers, balancers: builders }: Movers): readonly Phase[] {
   const apart = builders.filter(({ role }) => role === 'load-balancer');
   return [
     linux('prepare-balancers', 'Prepare load balancers', apart, [jobEnded, ...prepareBalancer]),
     linux('balancer-packages', 'Install load balancers', builders, [jobEnded, firewallOpen, balancerPackages]),
-    linux('load-balancer', 'Configure load balancers', builders, balancerSteps, 1),
+    linux('load-balancer', 'Configure load balancers', builders, balancerSteps, IN_TURN),
     linux(
       'kube-vip',
       'Run kube-vip on control planes',
       inventory.loadBalancer.kind === 'kube-vip' ? controls : [],
       [kubeVip],
-      1,
+      IN_TURN,
     ),
-    linux('api-server-names', 'Name the new endpoint in certificates', controls, [jobEnded, apiServerNamesAdded], 1),
+    linux(
+      'api-server-names',
+      'Name the new endpoint in certificates',
+      controls,
+      [jobEnded, apiServerNamesAdded],
+      IN_TURN,
+    ),
     linux('endpoint-names', 'Know both endpoints by name', all, [bothEndpointNames]),
     linux(
       'endpoint-proxy',
       'Reach the new endpoint without the proxy',
       inventory.proxy === undefined ? [] : workers,
       [kubeletProxy, kubeletService],
-      atOnceOf(inventory, workers),
+      { concurrency: atOnceOf(inventory, workers) },
     ),
     linux('endpoint-proved', 'Prove the new endpoint', [...controls, ...workers], [endpointProved]),
   ];
@@ -98,15 +87,17 @@ function standPhases(inventory: Inventory, { all, controls, workers, balancers: 
 /** Everything is led there, and noted last. The old endpoint serves all the time. */
 function leadPhases(inventory: Inventory, { all, controls, workers }: Movers): readonly Phase[] {
   return [
-    linux('admin-kubeconfigs', 'Lead kubeconfigs of control planes', controls, [kubeconfigsLed], 1),
+    linux('admin-kubeconfigs', 'Lead kubeconfigs of control planes', controls, [kubeconfigsLed], IN_TURN),
     cluster('cluster-info', 'Lead hosts that join', controls, [endpointPublished]),
     cluster('kube-proxy', 'Lead kube-proxy', controls, [kubeProxyLed(inventory)]),
     cluster('network', 'Lead the pod network', controls, networkSteps(inventory)),
-    linux('kubelets', 'Lead kubelets', workers, [jobEnded, kubeconfigsLed], atOnceOf(inventory, workers)),
+    linux('kubelets', 'Lead kubelets', workers, [jobEnded, kubeconfigsLed], {
+      concurrency: atOnceOf(inventory, workers),
+    }),
     linux('nodes', 'Verify nodes', [...controls, ...workers], [nodeReady]),
     cluster('kubeadm-config', 'Note the endpoint', controls, [endpointNoted]),
     linux('hosts-file', 'Know the endpoint by name', all, [hostsFile]),
-    { ...cluster('settled', 'Verify the endpoint', controls, [endpointServes]), verifies: true },
+    cluster('settled', 'Verify the endpoint', controls, [endpointServes], VERIFIES),
   ];
 }
 
@@ -117,7 +108,7 @@ function leadPhases(inventory: Inventory, { all, controls, workers }: Movers): r
  */
 export function moveEndpointPhases(inventory: Inventory, fleet: Fleet): readonly Phase[] {
   const movers = moversOf(inventory, fleet);
-  return [...standPhases(inventory, movers), ...leadPhases(inventory, movers)].filter(({ hosts }) => hosts.length > 0);
+  return ifAny(...standPhases(inventory, movers), ...leadPhases(inventory, movers));
 }
 
 /** Files of kbuild's load balancers, and the steps that write them. */

@@ -1,6 +1,7 @@
 import { endpointServes } from '../balancer/balancer.phases.ts';
 import { type Fleet, linuxFacts } from '../cluster/fleet/fleet.ts';
 import { cordonStep } from '../engine/drain.ts';
+import { cluster, ifAny, linux, VERIFIES, WHOLE_IN_TURN } from '../engine/phases.ts';
 import type { Phase, Step } from '../engine/step.ts';
 import { jobEnded } from '../host/idle.step.ts';
 import {
@@ -60,11 +61,9 @@ function workerPhases(workers: readonly LinuxHost[], reboots: Reboots, options: 
   return batches.flatMap((hosts, number): readonly Phase[] => {
     const which = `batch ${String(number + 1)} of ${String(batches.length)}`;
     const back = othersRebooted(reboots, hosts);
-    const phase = (name: string, title: string, steps: readonly Step[]): Phase => ({
-      ...{ name: `${name}-${String(number + 1)}`, title: `${title}, ${which}`, kind: 'linux', hosts, steps },
-      concurrency: Math.max(1, hosts.length),
-      batch: `workers-${String(number + 1)}`,
-    });
+    const how = { concurrency: Math.max(1, hosts.length), batch: `workers-${String(number + 1)}` };
+    const phase = (name: string, title: string, steps: readonly Step[]): Phase =>
+      linux(`${name}-${String(number + 1)}`, `${title}, ${which}`, hosts, steps, how);
     const cordon = whileDue(
       reboots,
       cordonStep(() => true),
@@ -84,24 +83,12 @@ function workerPhases(workers: readonly LinuxHost[], reboots: Reboots, options: 
 /** What `up` would find to do afterwards: drains may leave CoreDNS on one node, and the control plane has just started. */
 function endPhases(inventory: Inventory, reboots: Reboots, fleet: Fleet | undefined): readonly Phase[] {
   const nodes = fleet?.cluster.state === 'up' ? fleet.cluster.nodes.map(({ name }) => name) : [];
-  const spread: Phase = {
-    name: 'verify',
-    title: 'Verify nodes',
-    kind: 'linux',
-    hosts: reboots.hosts.length === 0 ? [] : linuxNodes(inventory).filter(({ name }) => nodes.includes(name)),
-    steps: [corednsSpread],
-    verifies: true,
-  };
+  const joined = reboots.hosts.length === 0 ? [] : linuxNodes(inventory).filter(({ name }) => nodes.includes(name));
+  const controls = reboots.hosts.filter(({ role }) => role === 'control-plane');
+  const spread = linux('verify', 'Verify nodes', joined, [corednsSpread], VERIFIES);
   return [
     ...spreadAfterDrains([spread], (target) => isDue(target, reboots)),
-    {
-      name: 'settled',
-      title: 'Verify the control plane',
-      kind: 'cluster',
-      hosts: reboots.hosts.filter(({ role }) => role === 'control-plane'),
-      steps: [endpointServes, settled],
-      verifies: true,
-    },
+    cluster('settled', 'Verify the control plane', controls, [endpointServes, settled], VERIFIES),
   ];
 }
 
@@ -119,14 +106,13 @@ export function reboot(
   const of = (role: Role): readonly LinuxHost[] => hosts.filter((host) => host.role === role);
   const serial = (name: string, title: string, role: Role, gates: readonly Step[]): readonly Phase[] =>
     // A phase for each host: a host that does not come back keeps the next one as it is.
-    holderLast(inventory, fleet, of(role)).map((host) => ({
-      ...{ name: `${name}-${host.name}`, title: `${title} ${host.name}`, kind: 'linux', hosts: [host] },
-      steps: [othersRebooted(reboots, [host]), jobEnded, ...rebootSteps(reboots, options, [...gates, balancerBack])],
-      concurrency: 1,
-      needs: 'whole-control-plane',
-    }));
-  const phases: readonly Phase[] = [
-    { name: 'note', title: 'Note which hosts restart', kind: 'linux', hosts, steps: [rebootNoted(reboots)] },
+    holderLast(inventory, fleet, of(role)).map((host) => {
+      const steps = rebootSteps(reboots, options, [...gates, balancerBack]);
+      const all = [othersRebooted(reboots, [host]), jobEnded, ...steps];
+      return linux(`${name}-${host.name}`, `${title} ${host.name}`, [host], all, WHOLE_IN_TURN);
+    });
+  return ifAny(
+    linux('note', 'Note which hosts restart', hosts, [rebootNoted(reboots)]),
     ...workerPhases(of('worker'), reboots, options),
     ...serial('reboot-etcd', 'Reboot etcd host', 'etcd', []),
     ...serial('reboot-control-plane', 'Reboot control plane', 'control-plane', [
@@ -136,7 +122,6 @@ export function reboot(
     ]),
     ...serial('reboot-balancer', 'Reboot load balancer', 'load-balancer', []),
     ...endPhases(inventory, reboots, fleet),
-    { name: 'forget', title: 'Remove the notes', kind: 'linux', hosts, steps: [rebootForgotten(reboots)] },
-  ];
-  return phases.filter((phase) => phase.hosts.length > 0);
+    linux('forget', 'Remove the notes', hosts, [rebootForgotten(reboots)]),
+  );
 }

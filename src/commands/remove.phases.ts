@@ -6,6 +6,7 @@ import type { BeforeMembership } from '../cluster/members.ts';
 import type { Leaving } from '../cluster/removal.ts';
 import { withInventory } from '../engine/combinators.ts';
 import type { Drain } from '../engine/drain.ts';
+import { cluster, ifAny, IN_TURN, linux, windows } from '../engine/phases.ts';
 import type { Phase, Step } from '../engine/step.ts';
 import { jobEnded } from '../host/idle.step.ts';
 import { balancers, controlPlanes } from '../inventory/hosts.ts';
@@ -30,45 +31,28 @@ export interface RemoveOptions {
 export function remove(inventory: Inventory, { leaving, drain, before }: RemoveOptions): readonly Phase[] {
   const gone = leaving.filter(({ host }) => host === undefined);
   const hosts = leaving.flatMap(({ host }) => (host === undefined ? [] : [host]));
-  const linux = hosts.filter((host) => host.os === 'linux');
-  const windows = hosts.filter((host) => host.os === 'windows');
+  const onLinux = hosts.filter((host) => host.os === 'linux');
+  const onWindows = hosts.filter((host) => host.os === 'windows');
   const names = new Set(leaving.map(({ name }) => name));
   // The inventory of the command still names the hosts that leave.
   const after: Inventory = { ...inventory, hosts: inventory.hosts.filter(({ name }) => !names.has(name)) };
   const afterwards = (step: Step): Step => withInventory(step, () => after);
   const changesBalancers = inventory.hosts.some(({ name, role }) => names.has(name) && role !== 'worker');
-  const balancing = { kind: 'linux', hosts: changesBalancers ? balancers(after) : [], concurrency: 1 } as const;
+  const balancing = changesBalancers ? balancers(after) : [];
+  const staying = gone.length === 0 ? [] : controlPlanes(inventory).filter(({ name }) => !names.has(name));
   const steps = [
     ...[jobEnded, strayBalancer, drained(drain)],
     // Before the member: the API server beside it ends with it, and kube-vip would lose its lease only later.
     ...[kubeVipStopped('cluster'), memberRemoved(before)],
     ...[...clean, nodeDeleted],
   ];
-  const phases: readonly Phase[] = [
-    {
-      name: 'forget',
-      title: 'Remove hosts that are gone',
-      kind: 'cluster',
-      hosts: gone.length === 0 ? [] : controlPlanes(inventory).filter(({ name }) => !names.has(name)),
-      steps: gone.flatMap((host) => forgotten(host, drain, before)),
-      concurrency: 1,
-    },
-    {
-      name: 'remove-windows',
-      title: 'Remove Windows hosts',
-      kind: 'windows',
-      hosts: windows,
-      steps: [jobEnded, drained(drain), windowsKubeadmReset, ...windowsClean, nodeDeleted],
-      concurrency: 1,
-    },
-    {
-      name: 'backends',
-      title: 'Remove leaving hosts from load balancers',
-      ...balancing,
-      steps: haproxy.map(afterwards),
-    },
-    { name: 'remove', title: 'Remove hosts', kind: 'linux', hosts: linux, steps, concurrency: 1 },
-    { name: 'load-balancer', title: 'Configure load balancers', ...balancing, steps: keepalived.map(afterwards) },
-  ];
-  return phases.filter((phase) => phase.hosts.length > 0);
+  const cleanWindows = [jobEnded, drained(drain), windowsKubeadmReset, ...windowsClean, nodeDeleted];
+  const forget = gone.flatMap((host) => forgotten(host, drain, before));
+  return ifAny(
+    cluster('forget', 'Remove hosts that are gone', staying, forget, IN_TURN),
+    windows('remove-windows', 'Remove Windows hosts', onWindows, cleanWindows, IN_TURN),
+    linux('backends', 'Remove leaving hosts from load balancers', balancing, haproxy.map(afterwards), IN_TURN),
+    linux('remove', 'Remove hosts', onLinux, steps, IN_TURN),
+    linux('load-balancer', 'Configure load balancers', balancing, keepalived.map(afterwards), IN_TURN),
+  );
 }

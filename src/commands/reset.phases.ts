@@ -1,5 +1,6 @@
 import { kubeVipStopped, noVirtualAddress } from '../balancer/kube-vip.step.ts';
 import { membersBalancer, strayBalancer } from '../balancer/take-down.step.ts';
+import { ifAny, IN_TURN, linux, windows } from '../engine/phases.ts';
 import type { Phase, Step } from '../engine/step.ts';
 import { firewallClosed } from '../host/firewall.step.ts';
 import { jobEnded } from '../host/idle.step.ts';
@@ -53,24 +54,17 @@ export interface ResetOptions {
  * by one, then hosts of role etcd. It does not drain. `resetRefusals` decides which hosts it may clean.
  */
 export function reset(inventory: Inventory, { hosts, except = new Set() }: ResetOptions): readonly Phase[] {
-  const linux = { kind: 'linux' } as const;
   const isSelected = ({ name }: Host): boolean => selects(hosts, name) && !except.has(name);
   const all = linuxHosts(inventory).filter(isSelected);
   const controls = all.filter(({ role }) => role === 'control-plane');
   const members = all.filter(({ role }) => role === 'etcd');
   const others = all.filter(({ role }) => role !== 'control-plane' && role !== 'etcd');
   const steps = [jobEnded, strayBalancer, kubeVipStopped('host'), ...clean];
-  const phases: readonly Phase[] = [
-    {
-      name: 'reset-windows',
-      title: 'Clean Windows workers',
-      kind: 'windows',
-      hosts: windowsHosts(inventory).filter(isSelected),
-      steps: [jobEnded, windowsKubeadmReset, ...windowsClean],
-    },
-    { name: 'reset-workers', title: 'Clean workers', ...linux, hosts: others, steps },
-    { name: 'reset-control-planes', title: 'Clean control planes', ...linux, hosts: controls, steps, concurrency: 1 },
-    { name: 'reset-etcd', title: 'Clean etcd hosts', ...linux, hosts: members, steps },
-  ];
-  return phases.filter((phase) => phase.hosts.length > 0);
+  const cleanWindows = [jobEnded, windowsKubeadmReset, ...windowsClean];
+  return ifAny(
+    windows('reset-windows', 'Clean Windows workers', windowsHosts(inventory).filter(isSelected), cleanWindows),
+    linux('reset-workers', 'Clean workers', others, steps),
+    linux('reset-control-planes', 'Clean control planes', controls, steps, IN_TURN),
+    linux('reset-etcd', 'Clean etcd hosts', members, steps),
+  );
 }

@@ -1,6 +1,6 @@
 import type { Manifest } from '../backup/manifest.ts';
 import type { BeforeMembership, KeepData } from '../cluster/members.ts';
-import { cluster } from '../engine/phases.ts';
+import { cluster, linux } from '../engine/phases.ts';
 import type { Phase } from '../engine/step.ts';
 import type { Restore } from '../etcd/restore-stage.step.ts';
 import { forgotten, prepared, served, serving, started, stopped, swapped, taken } from '../etcd/restore.step.ts';
@@ -46,34 +46,20 @@ export const restoreHosts = ({ controls, members }: Pick<Restore, 'controls' | '
  * `kbuild etcd recover` does the same, but stops etcd first, and creates the new data from the old.
  */
 export function restorePhases(restore: Restore): readonly Phase[] {
-  const all = { kind: 'linux', hosts: restoreHosts(restore) } as const;
-  const stop: Phase = { name: 'restore-stop', title: 'Stop the control plane', ...all, steps: [stopped(restore)] };
-  const first: readonly Phase[] =
-    restore.snapshot === undefined
-      ? [stop, { name: 'recover-take', title: 'Take over the data of etcd', ...all, steps: [taken(restore)] }]
-      : [
-          { name: 'restore-prepare', title: 'Prepare etcd data from the snapshot', ...all, steps: [prepared(restore)] },
-          stop,
-        ];
+  const all = restoreHosts(restore);
+  const stop = linux('restore-stop', 'Stop the control plane', all, [stopped(restore)]);
   return [
-    {
-      name: 'restore-repair',
-      title: 'Put back manifests of an upgrade that was cut off',
-      ...all,
-      hosts: restore.controls,
-      steps: [jobEnded, manifestsBack],
-    },
-    ...first,
-    {
-      name: 'restore-swap',
-      title: 'Start etcd with the restored data',
-      ...all,
-      hosts: restore.members,
-      steps: [swapped(restore)],
-    },
-    { name: 'restore-start', title: 'Start the API servers', ...all, steps: [started(restore)] },
-    { name: 'restore-serves', title: 'Verify the restored data', ...all, steps: [serving(restore)] },
-    { name: 'restore-end', title: 'End the restore', ...all, steps: [served(restore)] },
-    { name: 'restore-forget', title: 'Remove the notes of the restore', ...all, steps: [forgotten(restore)] },
+    linux('restore-repair', 'Put back manifests of an upgrade that was cut off', restore.controls, [
+      jobEnded,
+      manifestsBack,
+    ]),
+    ...(restore.snapshot === undefined
+      ? [stop, linux('recover-take', 'Take over the data of etcd', all, [taken(restore)])]
+      : [linux('restore-prepare', 'Prepare etcd data from the snapshot', all, [prepared(restore)]), stop]),
+    linux('restore-swap', 'Start etcd with the restored data', restore.members, [swapped(restore)]),
+    linux('restore-start', 'Start the API servers', all, [started(restore)]),
+    linux('restore-serves', 'Verify the restored data', all, [serving(restore)]),
+    linux('restore-end', 'End the restore', all, [served(restore)]),
+    linux('restore-forget', 'Remove the notes of the restore', all, [forgotten(restore)]),
   ];
 }

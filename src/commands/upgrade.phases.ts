@@ -1,6 +1,7 @@
 import { backInBalancers, outOfBalancers } from '../balancer/servers.step.ts';
 import type { Fleet, Kind } from '../cluster/fleet/fleet.ts';
 import { when } from '../engine/combinators.ts';
+import { cluster, ifAny, IN_TURN, linux, WHOLE, WHOLE_IN_TURN } from '../engine/phases.ts';
 import type { Phase, Step } from '../engine/step.ts';
 import { onlyHosts } from '../engine/target.ts';
 import { jobEnded } from '../host/idle.step.ts';
@@ -49,27 +50,21 @@ export interface UpgradeOptions extends NodeOptions {
 
 /** Puts back what a killed kubeadm has moved away: without it the API may be down, and nothing else can be planned. */
 export const repairPhases = (inventory: Inventory): readonly Phase[] => [
-  {
-    name: 'repair',
-    title: 'Put back manifests of an upgrade that was cut off',
-    kind: 'linux',
-    hosts: controlPlanes(inventory),
-    steps: [jobEnded, manifestsBack, apiAnswers],
-    concurrency: 1,
-  },
+  linux(
+    'repair',
+    'Put back manifests of an upgrade that was cut off',
+    controlPlanes(inventory),
+    [jobEnded, manifestsBack, apiAnswers],
+    IN_TURN,
+  ),
 ];
 
 /** Everything that the hops need is on every host before anything restarts. */
-function fetchPhase(inventory: Inventory, hops: readonly Hop[]): Phase {
-  const last = hops.at(-1)!;
-  return {
-    name: 'fetch',
-    title: 'Download packages and images',
-    kind: 'linux',
-    hosts: kubernetesHosts(inventory),
-    steps: [jobEnded, ...hopRepositories(hops), ...hops.map((hop) => fetched(hop, last))],
-  };
-}
+const fetchSteps = (hops: readonly Hop[]): readonly Step[] => [
+  jobEnded,
+  ...hopRepositories(hops),
+  ...hops.map((hop) => fetched(hop, hops.at(-1)!)),
+];
 
 /** The steps for an inventory that names the version of the hop. */
 const at = <K extends Kind>(hop: Hop, steps: readonly Step<K>[]): readonly Step<K>[] =>
@@ -79,96 +74,63 @@ const at = <K extends Kind>(hop: Hop, steps: readonly Step<K>[]): readonly Step<
 const earlierThan = (hop: Hop, { hops }: UpgradeOptions): readonly Hop[] =>
   hops.slice(0, Math.max(0, hops.indexOf(hop)));
 
-/** A step that has its turn only before the member of the host is brought to the patch that the hop needs. */
-const whileOldEtcd = (hop: Hop, step: Step): Step => when((target) => hasOldEtcd(target, hop), step);
+/** The steps for members of etcd on hosts of role etcd, which change to the minor of the hop. */
+const memberSteps = (inventory: Inventory, hop: Hop, options: UpgradeOptions): readonly Step[] => [
+  jobEnded,
+  kubeadmPackage(hop),
+  builtEtcdUpgraded(hop, options.keep),
+  ...runtimeSteps(inventory).map((step) => whileBehind(hop, onceOnly(earlierThan(hop, options), step))),
+  etcdKubeletUpgraded(hop),
+];
 
-/** Etcd before the control planes: to the patch that the hop needs; where kbuild built it on hosts of its own, to its new minor. */
-function etcdPhases(inventory: Inventory, hop: Hop, options: UpgradeOptions): readonly Phase[] {
-  const minor = minorOf(hop.version);
-  const needsMinimum = etcdBefore(hop) !== undefined;
-  const running: Hop = { version: hop.from ?? hop.version };
-  const serial = { kind: 'linux', concurrency: 1, needs: 'whole-control-plane' } as const;
-  const title = `Prepare etcd for Kubernetes ${hop.version}`;
-  return [
-    {
-      name: `etcd-minimum-${minor}`,
-      title,
-      ...serial,
-      hosts: needsMinimum ? etcdHosts(inventory) : [],
-      conditionOf: `etcd-members-${minor}`,
-      steps: at(running, [jobEnded, builtEtcdMinimum(hop, options.keep)]),
-    },
-    {
-      name: `etcd-members-${minor}`,
-      title: `Upgrade etcd for Kubernetes ${hop.version}`,
-      ...serial,
-      hosts: etcdHosts(inventory),
-      steps: at(hop, [
-        jobEnded,
-        kubeadmPackage(hop),
-        builtEtcdUpgraded(hop, options.keep),
-        ...runtimeSteps(inventory).map((step) => whileBehind(hop, onceOnly(earlierThan(hop, options), step))),
-        etcdKubeletUpgraded(hop),
-      ]),
-    },
-    {
-      name: `etcd-${minor}`,
-      title,
-      ...serial,
-      hosts: needsMinimum && inventory.etcd.topology === 'stacked' ? controlPlanes(inventory) : [],
-      conditionOf: `control-plane-${minor}`,
-      steps: at(running, [
-        ...[jobEnded, manifestsBack, upgradeTakenBack(options.hops), controlPlaneServes],
-        // A host whose member stays as it is waits for no other one: the upgrade of that one may be what mends it.
-        whileOldEtcd(hop, controlPlanesReady(hop)),
-        outOfBalancers((target) => hasOldEtcd(target, hop)),
-        etcdMinimum(hop),
-        backInBalancers((target) => hasOldEtcd(target, hop)),
-      ]),
-    },
-  ];
-}
+/** The steps for control planes whose member of etcd needs another patch before the hop. */
+const minimumSteps = (hop: Hop, options: UpgradeOptions): readonly Step[] => [
+  ...[jobEnded, manifestsBack, upgradeTakenBack(options.hops), controlPlaneServes],
+  // A host whose member stays as it is waits for no other one: the upgrade of that one may be what mends it.
+  when((target) => hasOldEtcd(target, hop), controlPlanesReady(hop)),
+  outOfBalancers((target) => hasOldEtcd(target, hop)),
+  etcdMinimum(hop),
+  backInBalancers((target) => hasOldEtcd(target, hop)),
+];
 
-/** One hop of the control plane: etcd first, then one host after another, then the addons. */
+/** The steps for a control plane. */
+const controlPlaneSteps = (inventory: Inventory, hop: Hop, options: UpgradeOptions): readonly Step[] => [
+  ...[jobEnded, noMarker, manifestsBack, upgradeTakenBack(options.hops), controlPlaneServes, controlPlanesReady(hop)],
+  kubeadmPatches,
+  kubeadmPackage(hop),
+  // Out until the newer kubelet, too, has started the API server anew.
+  outOfBalancers((target) => isBehind(target, hop)),
+  controlPlaneUpgraded(hop, options.keep),
+  ...nodeSteps(hop, options, {
+    whileDrained: runtimeSteps(inventory).map((step) => onceOnly(earlierThan(hop, options), step)),
+    gates: [nodeReady, networkReady, componentsSettled(hop), backInBalancers((target) => isBehind(target, hop))],
+  }),
+];
+
+/**
+ * One hop of the control plane. etcd comes first, to the patch that the hop needs, and where kbuild built it on hosts of its own, to its new minor;
+ * then one control plane after another, then the addons.
+ */
 function hopPhases(inventory: Inventory, hop: Hop, options: UpgradeOptions): readonly Phase[] {
-  const hosts = controlPlanes(inventory);
-  const minor = minorOf(hop.version);
-  const earlier = earlierThan(hop, options);
+  const { version } = hop;
+  const minor = minorOf(version);
+  const controls = controlPlanes(inventory);
+  const members = etcdHosts(inventory);
+  const needsMinimum = etcdBefore(hop) !== undefined;
+  const stacked = needsMinimum && inventory.etcd.topology === 'stacked' ? controls : [];
+  const running: Hop = { version: hop.from ?? version };
+  const before = (phase: string): typeof WHOLE_IN_TURN => ({ ...WHOLE_IN_TURN, conditionOf: `${phase}-${minor}` });
+  const prepare = `Prepare etcd for Kubernetes ${version}`;
+  const minimum = at(running, [jobEnded, builtEtcdMinimum(hop, options.keep)]);
+  const memberUpgrade = at(hop, memberSteps(inventory, hop, options));
+  const controlPlane = at(hop, controlPlaneSteps(inventory, hop, options));
+  const addons = at(hop, [rulesOfKubeadm(hop), addonsUpgraded(hop)]);
   return [
-    ...etcdPhases(inventory, hop, options),
-    {
-      name: `control-plane-${minor}`,
-      title: `Upgrade control planes to ${hop.version}`,
-      kind: 'linux',
-      needs: 'whole-control-plane',
-      hosts,
-      steps: at(hop, [
-        jobEnded,
-        noMarker,
-        manifestsBack,
-        upgradeTakenBack(options.hops),
-        controlPlaneServes,
-        controlPlanesReady(hop),
-        kubeadmPatches,
-        kubeadmPackage(hop),
-        // Out until the newer kubelet, too, has started the API server anew.
-        outOfBalancers((target) => isBehind(target, hop)),
-        controlPlaneUpgraded(hop, options.keep),
-        ...nodeSteps(hop, options, {
-          whileDrained: runtimeSteps(inventory).map((step) => onceOnly(earlier, step)),
-          gates: [nodeReady, networkReady, componentsSettled(hop), backInBalancers((target) => isBehind(target, hop))],
-        }),
-      ]),
-      concurrency: 1,
-    },
-    {
-      name: addonsPhase(hop),
-      title: `Upgrade addons to ${hop.version}`,
-      kind: 'cluster',
-      needs: 'whole-control-plane',
-      hosts,
-      steps: at(hop, [rulesOfKubeadm(hop), addonsUpgraded(hop)]),
-    },
+    linux(`etcd-minimum-${minor}`, prepare, needsMinimum ? members : [], minimum, before('etcd-members')),
+    linux(`etcd-members-${minor}`, `Upgrade etcd for Kubernetes ${version}`, members, memberUpgrade, WHOLE_IN_TURN),
+    linux(`etcd-${minor}`, prepare, stacked, at(running, minimumSteps(hop, options)), before('control-plane')),
+    linux(`control-plane-${minor}`, `Upgrade control planes to ${version}`, controls, controlPlane, WHOLE_IN_TURN),
+    cluster(addonsPhase(hop), `Upgrade addons to ${version}`, controls, addons, WHOLE),
   ];
 }
 
@@ -177,15 +139,6 @@ const workersOfBoth = (inventory: Inventory, fleet: Fleet, hop: Hop, options: Up
   ...workerPhases(inventory, fleet, hop, options),
   ...windowsWorkerPhases(inventory, fleet, hop, { ...options, atOnce: options.windowsAtOnce ?? options.atOnce }),
 ];
-
-/** Leaves what `up` would: the repository of the running version, and nothing that only the upgrade needed. */
-const settlePhase = (inventory: Inventory, hops: readonly Hop[]): Phase => ({
-  name: 'settle',
-  title: 'Remove what only the upgrade needed',
-  kind: 'linux',
-  hosts: kubernetesHosts(inventory),
-  steps: [...lastRepository(hops), nothingFetched(hops)],
-});
 
 /**
  * The phases that verify the cluster. The drains may leave all pods of CoreDNS on one node: that `up` would spread them, and so this
@@ -205,15 +158,20 @@ const verifiedPhases = (inventory: Inventory, { cluster }: Fleet, hops: readonly
  * Each piece is pending only while something older runs, so the same command finishes what was cut off.
  */
 export function upgrade(inventory: Inventory, fleet: Fleet, options: UpgradeOptions): readonly Phase[] {
-  const last = options.hops.at(-1);
-  const phases: readonly Phase[] = [
+  const { hops } = options;
+  const last = hops.at(-1);
+  const hosts = kubernetesHosts(inventory);
+  const afterwards = (phases: (hop: Hop) => readonly Phase[]): readonly Phase[] =>
+    last === undefined ? [] : phases(last);
+  return ifAny(
     ...repairPhases(inventory),
-    ...(last === undefined ? [] : [fetchPhase(inventory, options.hops), windowsFetchPhase(inventory, last)]),
-    ...options.hops.flatMap((hop) => hopPhases(inventory, hop, options)),
-    ...(last === undefined ? [] : workersOfBoth(inventory, fleet, { version: last.version }, options)),
-    settlePhase(inventory, options.hops),
-    ...(last === undefined ? [] : [windowsSettlePhase(inventory, last)]),
-    ...verifiedPhases(inventory, fleet, options.hops),
-  ];
-  return phases.filter(({ hosts }) => hosts.length > 0);
+    ...afterwards(() => [linux('fetch', 'Download packages and images', hosts, fetchSteps(hops))]),
+    ...afterwards((hop) => [windowsFetchPhase(inventory, hop)]),
+    ...hops.flatMap((hop) => hopPhases(inventory, hop, options)),
+    ...afterwards(({ version }) => workersOfBoth(inventory, fleet, { version }, options)),
+    // Leaves what `up` would: the repository of the running version, and nothing that only the upgrade needed.
+    linux('settle', 'Remove what only the upgrade needed', hosts, [...lastRepository(hops), nothingFetched(hops)]),
+    ...afterwards((hop) => [windowsSettlePhase(inventory, hop)]),
+    ...verifiedPhases(inventory, fleet, hops),
+  );
 }

@@ -10,6 +10,10 @@ export const IN_TURN: How = { concurrency: 1 };
 export const OVERLAPS: How = { overlaps: true };
 /** One host after another, each as soon as it has finished the phase above. */
 export const QUEUED: How = { concurrency: 1, overlaps: true };
+/** Not while a host of the control plane is absent. */
+export const WHOLE: How = { needs: 'whole-control-plane' };
+/** One host after another, and none while a host of the control plane is absent. */
+export const WHOLE_IN_TURN: How = { concurrency: 1, needs: 'whole-control-plane' };
 /** After all other phases, by new facts. */
 export const VERIFIES: How = { verifies: true };
 

@@ -1,5 +1,6 @@
 import type { Fleet } from '../cluster/fleet/fleet.ts';
 import { isNoted } from '../cluster/nodes.ts';
+import { OVERLAPS, windows } from '../engine/phases.ts';
 import type { Phase, Step } from '../engine/step.ts';
 import { jobEnded } from '../host/idle.step.ts';
 import { controlPlanes, windowsHosts } from '../inventory/hosts.ts';
@@ -11,14 +12,20 @@ import { windowsFetched, windowsImagesFetched, windowsNothingFetched } from './w
 import { windowsKubeProxyPods, windowsNodeSteps } from './windows.step.ts';
 
 /** Downloads the programs and images of the last hop, beside the downloads of Linux hosts: a worker goes there at once. */
-export const windowsFetchPhase = (inventory: Inventory, hop: Hop): Phase => ({
-  name: 'windows-fetch',
-  title: 'Download programs and images to Windows hosts',
-  kind: 'windows',
-  hosts: windowsHosts(inventory),
-  steps: [jobEnded, atHop<'windows'>(hop, windowsFetched(hop)), atHop<'windows'>(hop, windowsImagesFetched(hop))],
-  overlaps: true,
-});
+export const windowsFetchPhase = (inventory: Inventory, hop: Hop): Phase => {
+  const steps = [
+    jobEnded,
+    atHop<'windows'>(hop, windowsFetched(hop)),
+    atHop<'windows'>(hop, windowsImagesFetched(hop)),
+  ];
+  return windows(
+    'windows-fetch',
+    'Download programs and images to Windows hosts',
+    windowsHosts(inventory),
+    steps,
+    OVERLAPS,
+  );
+};
 
 /**
  * Upgrades Windows workers that are older than the hop: one alone first, then batches, then their kube-proxy, if it runs in pods. A
@@ -66,11 +73,11 @@ export function windowsWorkerPhases(
 }
 
 /** Removes from Windows hosts what only the upgrade needed. */
-export const windowsSettlePhase = (inventory: Inventory, hop: Hop): Phase => ({
-  name: 'windows-settle',
-  title: 'Remove what only the upgrade needed from Windows hosts',
-  kind: 'windows',
-  hosts: windowsHosts(inventory),
-  steps: [atHop<'windows'>(hop, windowsNothingFetched(hop))],
-  overlaps: true,
-});
+export const windowsSettlePhase = (inventory: Inventory, hop: Hop): Phase =>
+  windows(
+    'windows-settle',
+    'Remove what only the upgrade needed from Windows hosts',
+    windowsHosts(inventory),
+    [atHop<'windows'>(hop, windowsNothingFetched(hop))],
+    OVERLAPS,
+  );
