@@ -84,7 +84,7 @@ export function splitBrainRefusals(inventory: Inventory, fleet: Fleet): readonly
 const KUBELET_CONF = '/etc/kubernetes/kubelet.conf';
 
 /**
- * Refuses to found a cluster where every worker that answers is a node of one already: its control planes are lost, and a new
+ * Refuses to create a cluster where every worker that answers is a node of one already: its control planes are lost, and a new
  * cluster under the same endpoint would have another CA, so that none of them could come back. undefined elsewhere. Throws
  * `FactError` when a fact that it needs is unknown.
  */

@@ -166,7 +166,7 @@ export const virtualAddress = eachHost(
     return [
       {
         severity: 'warning',
-        message: `${message}: they do not hear each other`,
+        message: `${message}: neither knows of the other`,
         remedy:
           kind === 'keepalived'
             ? 'let VRRP (IP protocol 112) through between the load balancers; `kbuild up` mends their configurations'

@@ -98,8 +98,8 @@ const without = (target: Target): readonly Leading[] =>
   );
 
 /**
- * Has the load balancers lead to a control plane again that is out of them, whichever run took it out. Their health check decides
- * when. `willLeave`: control planes that an earlier step of the same run takes out, so that the plan shows this change.
+ * Puts a control plane back into the load balancers, whichever run took it out. Their health check decides when they use it.
+ * `willLeave`: control planes that an earlier step of the same run takes out, so that the plan shows this change.
  */
 export const backInBalancers = (willLeave: (target: Target) => boolean): Step => ({
   name: 'back-in-balancers',
@@ -110,7 +110,7 @@ export const backInBalancers = (willLeave: (target: Target) => boolean): Step =>
     if (due.length === 0) return [];
     return [
       {
-        summary: `have the load balancers lead to ${target.host.name} again (${names(due)})`,
+        summary: `put ${target.host.name} back into the load balancers (${names(due)})`,
         touches: 'host',
         apply: async (on) => {
           for (const one of due) await tell(on, one.host, target.host.name, 'ready');

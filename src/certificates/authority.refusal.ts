@@ -85,7 +85,7 @@ function innerKeysMissing(inventory: Inventory, fleet: Fleet): readonly Refused[
 }
 
 /**
- * @throws Refused if another authority than the inventory's lies on the host that founds the cluster: kubeadm's files would take its place,
+ * @throws Refused if another authority than the inventory's lies on the host that creates the cluster: kubeadm's files would take its place,
  * and kbuild does not know who made it. The cluster's own is among the traces of kubeadm, by which `standing` knows such a host.
  */
 export function refuseOverwriting(inventory: Inventory, { host, facts }: Pick<Kinds['linux'], 'host' | 'facts'>): void {

@@ -13,8 +13,8 @@ import { endOf, trusts } from './rotation.ts';
 const BESIDE = ['signing', 'old', 'new'] as const;
 
 /**
- * The last of a rotation: the controller manager signs with the CA's own file again, which holds one certificate, and what the rotation
- * kept beside it is deleted, the key of the authority that is gone among it.
+ * The last step of a rotation. The controller manager signs with the CA's own file again, which holds one certificate. kbuild then deletes
+ * the files that the rotation kept beside it, with the key of the old authority.
  */
 export const rotationCleaned = (rotating: Rotating): Step => ({
   name: 'rotation-cleaned',

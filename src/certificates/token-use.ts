@@ -26,8 +26,8 @@ export interface TokenRotation {
 }
 
 /**
- * The moment from which on no control plane signs with the key that goes, ms since the epoch, with the hosts' clocks as far apart as they
- * may be. undefined: none has signed with another key than it always had. Meaningless before all of them sign with the one that is left.
+ * Since when no control plane signs with the key that the rotation removes: ms since the epoch, later by the greatest difference of clocks
+ * that kbuild allows. undefined: no control plane has changed its key. Call it only after all control planes sign with the remaining key.
  */
 export function signsAloneSince(fleet: Fleet, rotation: Rotation, direction: Direction): number | undefined {
   const { survivor } = endOf(rotation, direction);

@@ -41,7 +41,7 @@ function etcdAilments(place: Place): readonly string[] {
   return own.healthy && !own.learner ? [] : [`its etcd member is ${own.learner ? 'a learner' : 'not healthy'}`];
 }
 
-/** True for a control plane with neither a node nor a member: it may be made while another one founds the cluster. */
+/** True for a control plane with neither a node nor a member: another one may be creating the cluster. */
 const isYetToJoin = (place: Place, { nodes }: ClusterUp): boolean =>
   place.host.role === 'control-plane' &&
   !nodes.some(({ name }) => name === place.host.name) &&

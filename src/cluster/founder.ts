@@ -7,7 +7,7 @@ import { standing } from './standing.ts';
 type Founder = { readonly host: LinuxHost } | { readonly none: string };
 
 /**
- * The control plane that founds the cluster: the first of the inventory. There is none if a cluster exists, if a
+ * The control plane that creates the cluster: the first of the inventory. There is none if a cluster exists, if a
  * control plane was not observed, or if one of them holds a cluster or foreign leftovers. Throws `FactError` when a
  * fact that it needs is unknown.
  */

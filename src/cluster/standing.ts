@@ -66,8 +66,8 @@ export function evidenceOfService(seen: Seen): string | undefined {
 }
 
 /**
- * True for a host whose init may have been cut off in its last phases, after those by which kbuild takes it for one that served: until the API
- * answers, it counts as joined, and may lack kube-proxy and CoreDNS.
+ * True if the host's init may have been cut off in its last phases, when the host already looked as if it had served. Until the API answers,
+ * such a host counts as joined, though the cluster may lack kube-proxy and CoreDNS.
  */
 export const mayLackAddons = (seen: Seen): boolean => evidenceOfService(seen) === LATE_INIT;
 

@@ -109,7 +109,7 @@ function unfinishedRestore(inventory: Inventory, fleet: Fleet): readonly Refused
 }
 
 /**
- * Refuses a host on which `kbuild restore` was cut off before its API answered: undone and founded anew, the cluster would be
+ * Refuses a host on which `kbuild restore` was cut off before its API answered: undone and created again, the cluster would be
  * another one.
  */
 function unfinishedInitFromBackup(inventory: Inventory, fleet: Fleet): readonly Refused[] {
@@ -221,9 +221,9 @@ function founding(inventory: Inventory, fleet: Fleet, hosts: readonly string[] |
   if ('none' in found)
     return [
       new Refused(
-        'cannot-found',
+        'cannot-create',
         inventory.name,
-        `no cluster was found, and none can be founded: ${found.none}`,
+        `no cluster was found, and none can be created: ${found.none}`,
         'every control plane of the inventory must answer before the first build; take one that is gone out of the inventory',
       ),
     ];
@@ -232,7 +232,7 @@ function founding(inventory: Inventory, fleet: Fleet, hosts: readonly string[] |
     new Refused(
       'founder-left-out',
       joining[0]!.name,
-      `there is no cluster to join, and --hosts leaves out ${found.host.name}, which would found it`,
+      `there is no cluster to join, and --hosts leaves out ${found.host.name}, which would create it`,
       `run \`kbuild up\` with ${found.host.name} among the hosts`,
     ),
   ];

@@ -86,7 +86,7 @@ export const unwantedObjects: Step<'cluster'> = {
             : [
                 `delete ${titles(deleted)} (not in the inventory any more${deleted.some(isServiceCidr) ? '; a ServiceCIDR stays until no Service has an address of it' : ''})`,
               ]),
-          ...(kept.length === 0 ? [] : [`let go of ${titles(kept)} (it may hold objects of others)`]),
+          ...(kept.length === 0 ? [] : [`no longer manage ${titles(kept)} (it may hold objects of others)`]),
         ].join('; '),
         apply: async (on) => {
           const host = acting(fleet);

@@ -48,8 +48,9 @@ const takesAway = ({ disrupts, drains }: Change): boolean => disrupts === true |
 
 /**
  * One step on one host: diff, apply, observe, and the diff must be empty within the step's settle time. Returns how many
- * changes were applied; `paused`: none, because a pause between batches of workers has passed, and earlier steps may have found
- * something since; `again`: none, because it could only wait, and what it waited for shows something to do. @throws NotConverged, Refused, Interrupted, and what a change throws
+ * changes were applied. `paused`: no change was applied, because a pause between batches of workers has passed, and earlier steps may have
+ * pending changes by now. `again`: no change was applied; the step waited, and after the wait a change is pending.
+ * @throws NotConverged, Refused, Interrupted, and what a change throws
  */
 export async function stepOnHost(
   run: Convergence,

@@ -41,7 +41,7 @@ export interface Change {
   readonly drains?: true;
   /** `host`: the cluster shows nothing of it, so that it need not be observed again. Default: it may show anywhere. */
   readonly touches?: 'host';
-  /** Shown by \`plan\` beforehand. */
+  /** `plan` shows it. */
   readonly restarts?: readonly Restart[];
   /** Reads only; `plan --diff` shows it. */
   readonly preview?: (on: On) => Promise<string>;

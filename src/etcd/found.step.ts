@@ -70,7 +70,7 @@ const founded: Step = {
       throw new Refused(
         'host-not-observed',
         host.name,
-        `etcd is founded by all its hosts together, and ${unobserved.name} was not observed`,
+        `all its hosts create etcd together, and ${unobserved.name} was not observed`,
       );
     if (!isToBeFounded(target)) return [];
     if (fleet.cluster.state !== 'absent')

@@ -86,8 +86,8 @@ export const ALL_PORTS: Opening['ports'] = [0, 65_535];
 const KUBELET = 10_250;
 
 /**
- * What the other hosts and pods need of a host: its role's ports, VRRP between balancers, and on a node the API server and the kubelet for pods,
- * whose packets to their own host keep their address, and the way through the host for pods.
+ * The ports of a host that other hosts and pods use: those of its role, and VRRP between load balancers. On a node also the API server
+ * and the kubelet for pods, whose packets to their own host keep the pod's address, and forwarding of packets of pods.
  */
 export function openings(inventory: Inventory, host: Host): readonly Opening[] {
   const input = { hook: 'input', to: 'any' } as const;

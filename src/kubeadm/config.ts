@@ -44,7 +44,7 @@ const localApiEndpoint = (inventory: Inventory, host: LinuxHost): JsonObject => 
   bindPort: apiPort(inventory),
 });
 
-/** kubeadm's InitConfiguration for the host that founds the cluster. `certificateKey`: 64 hexadecimal digits. */
+/** kubeadm's InitConfiguration for the host that creates the cluster. `certificateKey`: 64 hexadecimal digits. */
 export const initConfiguration = (
   inventory: Inventory,
   host: LinuxHost,

@@ -32,7 +32,7 @@ const DNS_PATCH = 'corednsdeploymentzz-kbuild+strategic.yaml';
 
 /**
  * kubeadm's patch with the settings of `dns`, by file name; empty if there are none. kubeadm replaces the Deployment whenever it
- * upgrades it: only what its patches say stays, and with a patch there is no time at which the setting is away.
+ * upgrades it, and keeps only the settings of its patches. With a patch the settings hold at every moment of the upgrade.
  */
 export function dnsPatch(inventory: Inventory): Readonly<Record<string, string>> {
   const { replicas, resources } = inventory.dns;

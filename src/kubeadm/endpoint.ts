@@ -37,8 +37,8 @@ export interface Astray {
 }
 
 /**
- * The kubeconfigs of a joined host that the move leads to the inventory's endpoint. A control plane's own components keep its own API
- * server, as kubeadm writes it, and what names a balancer on the host itself stays.
+ * The kubeconfigs of a joined host that the move leads to the inventory's endpoint. The kubeconfigs of a control plane's own components keep
+ * naming its own API server, as kubeadm writes them. A kubeconfig that names a load balancer on the host itself stays as it is.
  */
 export function kubeconfigsAstray(inventory: Inventory, cluster: ClusterUp, { host, facts }: Seen): readonly Astray[] {
   const wanted = serverAt(inventory.endpoint);

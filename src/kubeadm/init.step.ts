@@ -23,14 +23,14 @@ export const initOf = (from?: FromBackup): Step => ({
     const first = founder(inventory, fleet);
     if ('none' in first) {
       if (fleet.cluster.state !== 'absent') return [];
-      throw new Refused('cannot-found', host.name, `it cannot found ${inventory.name}: ${first.none}`);
+      throw new Refused('cannot-create', host.name, `it cannot create ${inventory.name}: ${first.none}`);
     }
     if (first.host.name !== host.name) return [];
     if (from === undefined) refuseOverwriting(inventory, target);
     const { version } = inventory.kubernetes;
     const summary =
       from === undefined
-        ? `found the cluster ${inventory.name}, Kubernetes ${version}, at ${inventory.endpoint} (found none)`
+        ? `create the cluster ${inventory.name}, Kubernetes ${version}, at ${inventory.endpoint} (found none)`
         : `bring the cluster ${inventory.name} back from the backup of ${from.taken}, Kubernetes ${version}, at ${inventory.endpoint} (found none)`;
     return [
       {

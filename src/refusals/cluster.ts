@@ -62,13 +62,13 @@ export const clusterPages = {
     title: 'no node of the kind that the selftest needs is Ready and takes pods',
     why: 'The selftest runs pods there. `kbuild status` shows the nodes.',
   },
-  'cannot-found': {
-    title: 'no control plane of the inventory can found the cluster',
-    why: 'A new cluster is founded only when every control plane answers and shows that it has none: otherwise a second cluster could be made beside the first one. Bring the hosts back, or take those that are gone out of the inventory.',
+  'cannot-create': {
+    title: 'no control plane of the inventory can create the cluster',
+    why: 'kbuild creates a cluster only when every control plane answers and shows that it has none: otherwise a second cluster could be made beside the first one. Bring the hosts back, or take those that are gone out of the inventory.',
   },
   'founder-left-out': {
-    title: '`--hosts` leaves out the control plane that would found the cluster',
-    why: 'The other hosts have nothing to join. Name the founding host too.',
+    title: '`--hosts` leaves out the control plane that would create the cluster',
+    why: 'The other hosts have nothing to join. Name that control plane too.',
   },
   'control-planes-lost': {
     title: 'workers belong to a cluster, and no control plane of the inventory has one',

@@ -115,8 +115,8 @@ export function unitsOf(inventory: Inventory, name: string): readonly string[] {
 const functionsOf = (name: RuntimeName): string => script(`runtime/${name}.sh`).script;
 
 /**
- * Shell that has the functions of the runtime which runs the host's pods: the one that its kubelet was given, which is another than the
- * inventory's while the node changes its runtime; on a host that has not joined, that of the inventory.
+ * Shell functions of the runtime that runs the host's pods. On a joined host it is the runtime that the kubelet uses: while the node
+ * changes its runtime, that is not yet the one of the inventory. On a host that has not joined, it is the runtime of the inventory.
  */
 const servingFunctions = onceForEach((wanted: ContainerRuntime): Command<'sh'> => {
   const others = CONTAINER_RUNTIMES.filter((runtime) => runtime !== wanted);

@@ -97,9 +97,10 @@ export async function fetchKubeconfig(inventory: Inventory, cluster: ClusterUp, 
 const read = (path: string): Promise<string | undefined> => readFile(path, 'utf8').catch(() => undefined);
 
 /**
- * Fetches the admin kubeconfig into a file. Writes nothing where no cluster answers. `if-due`: where the file is missing, and where
- * it is a copy of this cluster's admin.conf that ends soon, and the host's ends later: a run that was cut off at its very end has
- * renewed admin.conf without writing the file. @throws UsageError for a folder that cannot be written; `always`: the caller has checked it
+ * Fetches the admin kubeconfig into a file. Writes nothing if no cluster answers. `if-due` writes it only in two cases: the file is
+ * missing; or it is a copy of this cluster's admin.conf that ends soon while the host's admin.conf ends later. A run that was cut off
+ * after it had renewed admin.conf, and before it wrote the file, leaves such a copy.
+ * @throws UsageError for a folder that cannot be written; `always`: the caller has checked it
  */
 export async function writeKubeconfig(run: Run, path: string, when: 'always' | 'if-due'): Promise<void> {
   const { context, flags, inventory, connected } = run;

@@ -45,10 +45,11 @@ export const restarted: Step<'windows'> = {
     const found = facts.features;
     const waiting = found === 'none' ? [] : desiredFeatures(host).filter((name) => found.get(name) !== 'Installed');
     if (waiting.length === 0) return [];
-    const why = `${waiting.join(', ')} wants it`;
+    const why = `${waiting.join(', ')} needs a restart`;
     if (!host.windows.allowReboot)
-      return [{ summary: `restart ${host.name} yourself, windows.allowReboot is false (${why})` }];
-    if (hasKubelet(facts)) return [{ summary: `restart ${host.name} yourself, it has joined (${why})` }];
+      return [{ summary: `restart ${host.name} yourself: windows.allowReboot is false (${why})` }];
+    if (hasKubelet(facts))
+      return [{ summary: `restart ${host.name} yourself: kbuild restarts no Windows host that has joined (${why})` }];
     return [{ summary: `restart ${host.name} (${why})`, apply: (on) => on(host).restart() }];
   },
 };

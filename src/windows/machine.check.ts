@@ -12,7 +12,7 @@ export const windowsBuild = eachWindowsHost(
   {
     name: 'windows-build',
     title: 'the host runs Windows Server 2022 or 2025',
-    why: 'Kubernetes supports these builds, and containers only run on the build that they were made for. `windows.allowUnsupportedOs: true` lowers another Windows Server to a warning; On Server 2019 only `network.windows.services: true` is possible, because mounts of HostProcess pods are elsewhere there. A Windows that is no server has no container features at all.',
+    why: 'Kubernetes supports these builds, and containers only run on the build that they were made for. `windows.allowUnsupportedOs: true` lowers another Windows Server to a warning. On Server 2019 only `network.windows.services: true` is possible, because mounts of HostProcess pods are elsewhere there. A Windows that is no server has no container features at all.',
     severities: ['error', 'warning'],
   },
   ({ inventory, host, facts }) => {

@@ -90,14 +90,14 @@ describe('a control plane whose API server is about to restart', () => {
 describe('a control plane that an upgrade has taken out', () => {
   test('comes back in every load balancer without it, whichever run took it out', async () => {
     const at = seen({ cp1: led({ cp1: drained }), cp3: led({ cp1: drained }) });
-    expect(due(back, at)).toEqual(['have the load balancers lead to cp1 again (cp1, cp3)']);
+    expect(due(back, at)).toEqual(['put cp1 back into the load balancers (cp1, cp3)']);
     const { on, sent } = recordingOn();
     await back.diff(at)[0]!.apply!(on);
     expect(sent.map(({ host }) => host)).toEqual(['cp1', 'cp3']);
     for (const one of sent) expect('script' in one && one.script).toMatch(/STATE='?ready'?/);
   });
   test('comes back in the plan of the run that is to take it out', () => {
-    expect(due(willBeBack, seen({}))).toEqual(['have the load balancers lead to cp1 again (cp1, cp2, cp3)']);
+    expect(due(willBeBack, seen({}))).toEqual(['put cp1 back into the load balancers (cp1, cp2, cp3)']);
     expect(due(back, seen({}))).toEqual([]);
   });
   test('is back after `up` on each load balancer, and an operator’s maintenance stays', () => {

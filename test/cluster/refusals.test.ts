@@ -255,14 +255,14 @@ describe('refused', () => {
 
   test('a worker alone in an empty fleet', () => {
     expect(messages(inventory, empty, ['w1'])).toEqual([
-      'w1: refused: there is no cluster to join, and --hosts leaves out cp1, which would found it',
+      'w1: refused: there is no cluster to join, and --hosts leaves out cp1, which would create it',
     ]);
     expect(messages(inventory, empty, ['cp1'])).toEqual([]);
   });
 
   test('founding a cluster while a control plane is not observed', () => {
     expect(messages(inventory, fleetOf(freshHost(w1)))).toEqual([
-      'demo: refused: no cluster was found, and none can be founded: cp1 was not observed, and may hold the cluster',
+      'demo: refused: no cluster was found, and none can be created: cp1 was not observed, and may hold the cluster',
     ]);
   });
 

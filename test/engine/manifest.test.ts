@@ -116,7 +116,7 @@ describe('what the inventory no longer names', () => {
   test('is deleted; what may hold objects of others is only let go', async () => {
     const [change] = unwantedObjects.diff(target(clusterOf({ owned })));
     expect(change!.summary).toBe(
-      'delete Thing one, Secret s (not in the inventory any more); let go of CustomResourceDefinition things.example.com (it may hold objects of others)',
+      'delete Thing one, Secret s (not in the inventory any more); no longer manage CustomResourceDefinition things.example.com (it may hold objects of others)',
     );
     const { on, sent } = recordingOn();
     await change!.apply!(on);
@@ -142,7 +142,7 @@ describe('what the inventory no longer names', () => {
     const users = flannelObjects(inventory).filter(({ kind }) => kind === 'DaemonSet');
     const own = inventoryOf({ network: noNetwork, manifests: [{ source: 'kube-flannel.yml', objects: users }] });
     const [change] = summaries(unwantedObjects.diff(target(installed, own)));
-    expect(change).toContain('let go of Namespace kube-flannel');
+    expect(change).toContain('no longer manage Namespace kube-flannel');
     expect(change).not.toMatch(/delete [^;]*Namespace/);
   });
 });

@@ -32,7 +32,7 @@ describe('a fresh Windows host', () => {
     expect(planned).toMatchInlineSnapshot(`
       [
         "install the Windows feature Containers (found Available)",
-        "restart win1 (Containers wants it)",
+        "restart win1 (Containers needs a restart)",
         "set Path, CRI_CONFIG_FILE in the machine's environment",
         "let TCP 10250 in for kubelet (found none)",
         "let TCP 10256 in for health of kube-proxy (found none)",
@@ -103,7 +103,7 @@ describe('a fresh Windows host', () => {
   test('is not restarted where that is not allowed, and says so', async () => {
     const fleet = await started({ windows: { allowReboot: false } });
     const { bootTimeMs } = fleet.simulated.machine;
-    expect(await failureOf(fleet)).toMatch(/restart win1 yourself, windows\.allowReboot is false/);
+    expect(await failureOf(fleet)).toMatch(/restart win1 yourself: windows\.allowReboot is false/);
     expect(fleet.simulated.machine.bootTimeMs).toBe(bootTimeMs);
   }, 120_000);
 

@@ -36,7 +36,7 @@ describe('founding', () => {
   test('is said before and done by one job whose configuration is a secret file', async () => {
     const [change, ...more] = kubeadmInit.diff(targetOf(inventory, cp1, empty));
     expect(more).toEqual([]);
-    expect(change!.summary).toBe('found the cluster demo, Kubernetes 1.36.3, at k8s.example:6443 (found none)');
+    expect(change!.summary).toBe('create the cluster demo, Kubernetes 1.36.3, at k8s.example:6443 (found none)');
     const { on, sent } = recordingOn();
     await change!.apply!(on);
     expect(sent).toMatchObject([{ host: 'cp1', kind: 'job', name: 'kubeadm-init', title: 'kubeadm/kubeadm.sh' }]);

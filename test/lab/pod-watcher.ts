@@ -60,7 +60,7 @@ export async function startWatcher(controlPlane: string): Promise<void> {
   await kubectl(controlPlane, `-n default rollout status deployment/${NAME} --timeout=180s`);
 }
 
-/** How often each pod of it could watch, how often it could not, and how often of these its token was refused (401), by the pod's name. */
+/** By the name of a pod: how many of its watches succeeded, how many failed, and how many of these because its token was refused (401). */
 export async function watchedSoFar(
   controlPlane: string,
 ): Promise<Readonly<Record<string, { readonly ok: number; readonly failed: number; readonly refused: number }>>> {

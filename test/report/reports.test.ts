@@ -20,8 +20,8 @@ const EVENTS: readonly Event[] = [
   { kind: 'locked', hosts: 1 },
   { kind: 'phase-started', phase: 'init', title: 'Initialize the cluster', hosts: ['cp1'] },
   { kind: 'host-started', phase: 'init', host: 'cp1' },
-  { kind: 'changing', ...place, summary: 'found the cluster' },
-  { kind: 'changed', ...place, summary: 'found the cluster', durationMs: 9200 },
+  { kind: 'changing', ...place, summary: 'create the cluster' },
+  { kind: 'changed', ...place, summary: 'create the cluster', durationMs: 9200 },
   { kind: 'unplanned', ...place, summary: 'restart containerd' },
   { kind: 'settling', ...place, summary: 'wait until cp1 is Ready', waitedMs: 20_000 },
   { kind: 'job-followed', host: 'cp1', summary: 'waiting for the job packages' },
@@ -59,8 +59,8 @@ test('lines: one an event that people care about, with the time of day', () => {
     16:50:45 observed 1 host in 0.4 s; no answer from w1
     16:50:45 locked 1 host
     16:50:45 == Initialize the cluster (cp1)
-    16:50:45 cp1: found the cluster …
-    16:50:45 cp1: found the cluster: done in 9.2 s
+    16:50:45 cp1: create the cluster …
+    16:50:45 cp1: create the cluster: done in 9.2 s
     16:50:45 cp1: not in the plan: restart containerd
     16:50:45 cp1: waiting for 20 s: wait until cp1 is Ready
     16:50:45 cp1: waiting for the job packages

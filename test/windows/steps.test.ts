@@ -114,7 +114,7 @@ const due = (it: World, steps = up(it)): readonly string[] =>
 test('a fresh host becomes a node, and then has no pending changes', async () => {
   const it = world();
   const done = await carryOut(it, up(it));
-  expect(done).toContain('restart win1 (Containers wants it)');
+  expect(done).toContain('restart win1 (Containers needs a restart)');
   expect(done).toContain('join win1 to k8s.example:6443 as a worker');
   expect(due(it)).toEqual([]);
 });
@@ -122,10 +122,10 @@ test('a fresh host becomes a node, and then has no pending changes', async () =>
 test('the plan shows the restart before the feature is installed', () => {
   expect(due(world()).slice(0, 2)).toEqual([
     'install the Windows feature Containers (found Available)',
-    'restart win1 (Containers wants it)',
+    'restart win1 (Containers needs a restart)',
   ]);
   const it = world({ windows: { ...windowsHost('win1').windows, allowReboot: false } });
-  expect(due(it)[1]).toBe('restart win1 yourself, windows.allowReboot is false (Containers wants it)');
+  expect(due(it)[1]).toBe('restart win1 yourself: windows.allowReboot is false (Containers needs a restart)');
 });
 
 test('before the kubelet starts, its service has every flag', async () => {
