@@ -61,6 +61,8 @@ const libraries: readonly Plugin[] = [
     /\/ssh2\/lib\/protocol\/keyParser\.js$/,
     "exports.pbkdf = (...args) => require('bcrypt-pbkdf').pbkdf(...args)",
   ),
+  // kbuild draws with a renderer of its own. listr2's default one would load these when it begins.
+  instead('no-default-renderer', /^(?:log-update|cli-truncate|wrap-ansi)$/, /\/listr2\//, 'export {}'),
   // Only load balancers have files that are made of a template.
   instead(
     'late-handlebars',

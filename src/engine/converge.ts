@@ -1,94 +1,12 @@
-import type { Fleet } from '../cluster/fleet/fleet.ts';
-import { CommandError, ConnectError, Interrupted } from '../errors.ts';
+import { Interrupted } from '../errors.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
-import { eachLimit, limiter } from '../limit.ts';
 import { turns, type Turns } from './batches.ts';
 import type { Convergence } from './convergence.ts';
 import { type Emit, failureOf } from './event.ts';
-import type { Observations } from './observations.ts';
-import { hasNoPendingChange, stepOnHost } from './step-on-host.ts';
+import { hostInPhase, phaseRow, type PhaseRow } from './host-in-phase.ts';
 import type { Phase } from './step.ts';
 import { places } from './target.ts';
-
-/** What a boot of a host is known by; undefined for a host that was not observed. */
-function bootOf(fleet: Fleet, name: string): string | number | undefined {
-  const seen = fleet.hosts.find(({ host }) => host.name === name);
-  return seen?.os === 'windows' ? seen.facts.machine.bootedMs : seen?.facts.bootId;
-}
-
-/** How much two readings of the time of one boot may differ, in ms. No Windows restarts within it. */
-const SAME_BOOT_MS = 30_000;
-
-const isAnotherBoot = (before: string | number, now: string | number | undefined): boolean =>
-  typeof before === 'number' && typeof now === 'number' ? Math.abs(now - before) > SAME_BOOT_MS : now !== before;
-
-/** True when no status came: the connection ended, or the command ended with its host. */
-const isUnanswered = (error: unknown): error is CommandError | ConnectError =>
-  error instanceof ConnectError || (error instanceof CommandError && typeof error.status === 'string');
-
-/**
- * What interrupted a step, in words: the host was restarted since it was observed, or the connection was lost during a
- * command, and the host answers again. All facts have expired then. undefined for every other failure.
- */
-export async function interruptionOf(observations: Observations, error: unknown): Promise<string | undefined> {
-  if (!isUnanswered(error)) return undefined;
-  const { host } = error;
-  try {
-    const before = bootOf(observations.fleet(), host);
-    observations.expire([host]);
-    const { value: now } = await observations.evaluate((fleet) => bootOf(fleet, host));
-    const wasRestarted = before !== undefined && isAnotherBoot(before, now);
-    if (!wasRestarted && !(error instanceof CommandError && error.status === 'lost')) return undefined;
-    observations.expireAll();
-    return wasRestarted ? `${host} was restarted meanwhile` : `the connection to ${host} was lost meanwhile`;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Bookkeeping of one phase: begins with its first host, ends with its last. */
-export function phaseRow(phase: Phase, emit: Emit, nowMs: () => number) {
-  const { run } = limiter(phase.concurrency ?? Number.MAX_SAFE_INTEGER);
-  let hosts: readonly Host[] | undefined;
-  let startedMs: number | undefined;
-  let turnTaken = false;
-  let isCut = false;
-  let changes = 0;
-  const left = new Set<string>();
-  return {
-    phase,
-    hosts: (observations: Observations): readonly Host[] => (hosts ??= places(phase, observations.fleet())),
-    place: run,
-    begin: (): void => {
-      if (startedMs !== undefined) return;
-      startedMs = nowMs();
-      emit({
-        kind: 'phase-started',
-        phase: phase.name,
-        title: phase.title,
-        hosts: (hosts ?? []).map(({ name }) => name),
-      });
-    },
-    /** Before the first host of a phase that goes host by host and has something to do: others were at work meanwhile. */
-    takeTurn: (observations: Observations): void => {
-      if (!turnTaken) observations.expireOld();
-      turnTaken = true;
-    },
-    count: (more: number): void => {
-      changes += more;
-    },
-    /** The run ends before all hosts have finished the phase: it is never done. */
-    cut: (): void => {
-      isCut = true;
-    },
-    leave: (host: string): void => {
-      left.add(host);
-      if (!isCut && startedMs !== undefined && (hosts ?? []).every(({ name }) => left.has(name))) {
-        emit({ kind: 'phase-done', phase: phase.name, changes, durationMs: nowMs() - startedMs });
-      }
-    },
-  };
-}
+import { below, questions, type RunningTask, runTasks, type Task } from './tasks.ts';
 
 /** How a run ended. */
 export interface Outcome {
@@ -109,31 +27,63 @@ export function groups(phases: readonly Phase[]): readonly (readonly Phase[])[] 
   return found;
 }
 
-/** The state of a run that its phases share. */
+/** The state of a run that its tasks share. */
 interface Progress {
   readonly turn: Turns;
   readonly failures: Map<string, Error>;
+  /** As `questions`. */
+  readonly ask: ReturnType<typeof questions>;
   readonly isOver: () => boolean;
+  changes: number;
+  /** Forgets the tasks of the group before: what they did is in events, and a large fleet has very many. */
+  forget: () => void;
+  /** What failed in a task and is no host's failure. No other work begins then, and the run rejects with it when all hosts have stopped. */
+  fault: { readonly error: unknown } | undefined;
+}
+
+const isWorker = (inventory: Inventory, name: string): boolean =>
+  inventory.hosts.find((host) => host.name === name)?.role === 'worker';
+
+function progressOf(run: Convergence): Progress {
+  const { signal, inventory } = run;
+  const failures = new Map<string, Error>();
+  const progress: Progress = {
+    turn: turns(run),
+    failures,
+    ask: questions(),
+    isOver: () =>
+      signal.aborted || progress.fault !== undefined || [...failures.keys()].some((name) => !isWorker(inventory, name)),
+    changes: 0,
+    forget: () => undefined,
+    fault: undefined,
+  };
+  return progress;
 }
 
 /**
- * Applies the phases: phase by phase, host by host, step by step, diff → apply → observe → diff must be empty.
+ * Applies the phases: phase by phase, host by host, step by step, diff → apply → observe → diff must be empty. They are a tree of
+ * tasks, which listr2 runs: groups of phases one after another, their hosts at once, and the phases of a host one after another.
  * A worker that fails leaves the run; any other host that fails ends it after what is under way. Does not reject for a
  * failed host, nor when the run was ended from outside.
  */
 export async function converge(run: Convergence): Promise<Outcome> {
   const { phases, emit, signal, nowMs } = run;
-  const failures = new Map<string, Error>();
-  const isOver = (): boolean => signal.aborted || [...failures.keys()].some((name) => !isWorker(run.inventory, name));
-  const progress: Progress = { turn: turns(run), failures, isOver };
+  const progress = progressOf(run);
+  const { failures } = progress;
   const started = nowMs();
   const building = groups(phases.filter(({ verifies }) => verifies !== true));
   const verifying = groups(phases.filter(({ verifies }) => verifies === true));
-  let changes = 0;
-  for (const group of building) changes += await runGroup(run, progress, group);
-  if (verifying.length > 0) changes += await verify(run, progress, verifying);
-  emit({ kind: 'done', changes, failed: [...failures.keys()], durationMs: nowMs() - started });
-  return { changes, failures, stopped: signal.aborted ? (signal.reason as Error) : undefined };
+  // The display ends with the last task: what it shows then depends on this event.
+  const end: Task = {
+    task: () => {
+      if (progress.fault !== undefined) throw progress.fault.error;
+      const { changes } = progress;
+      emit({ kind: 'done', changes, failed: [...failures.keys()], durationMs: nowMs() - started });
+    },
+  };
+  const built = building.map((group) => groupTask(run, progress, group));
+  await runTasks([...built, ...verifyTasks(run, progress, verifying), end], run.display);
+  return { changes: progress.changes, failures, stopped: signal.aborted ? (signal.reason as Error) : undefined };
 }
 
 /** Verification is repeated at most so often, each time because of what happened during the round before. */
@@ -144,23 +94,35 @@ const VERIFIED_AT_MOST = 3;
  * for the rest: a host restarts, or a container of the control plane does. So a round in which a connection was lost, or
  * something was waited for, is followed by another one.
  */
-async function verify(run: Convergence, progress: Progress, verifying: readonly (readonly Phase[])[]): Promise<number> {
-  let changes = 0;
+function verifyTasks(run: Convergence, progress: Progress, verifying: readonly (readonly Phase[])[]): readonly Task[] {
+  if (verifying.length === 0) return [];
   let waits = 0;
+  let before = 0;
+  let isVerified = false;
   const emit: Emit = (event) => {
     if (event.kind === 'settling') waits += 1;
     run.emit(event);
   };
-  for (let times = 0; times < VERIFIED_AT_MOST && !progress.isOver(); times++) {
-    waits = 0;
-    const before = await timesLost(run, progress, verifying);
-    run.observations.expireOld();
-    for (const group of verifying) changes += await runGroup({ ...run, emit }, progress, group);
-    if (progress.isOver()) break;
-    if ((await timesLost(run, progress, verifying)) === before && waits === 0) break;
-    run.observations.expireAll();
-  }
-  return changes;
+  const begin: Task = {
+    task: async () => {
+      waits = 0;
+      before = await timesLost(run, progress, verifying);
+      run.observations.expireOld();
+    },
+  };
+  const end: Task = {
+    skip: progress.isOver,
+    task: async () => {
+      isVerified = (await timesLost(run, progress, verifying)) === before && waits === 0;
+      if (!isVerified) run.observations.expireAll();
+    },
+  };
+  const round = (): Task => ({
+    skip: () => isVerified || progress.isOver(),
+    task: (_, task) =>
+      below(task, [begin, ...verifying.map((group) => groupTask({ ...run, emit }, progress, group)), end]),
+  });
+  return Array.from({ length: VERIFIED_AT_MOST }, round);
 }
 
 /** How often the connections of the hosts in these phases were lost so far. A worker that does not come back fails. */
@@ -186,98 +148,102 @@ async function timesLost(
   return Math.max(0, ...(await Promise.all(counts)));
 }
 
-/** Takes every host through phases that need not wait for each other; returns how many changes were made. */
-async function runGroup(
-  run: Convergence,
-  { turn, failures, isOver }: Progress,
-  group: readonly Phase[],
-): Promise<number> {
-  const { observations, emit, concurrency, signal, nowMs } = run;
-  if (isOver()) return 0;
-  let changes = 0;
-  const rows = group.map((phase) => phaseRow(phase, emit, nowMs));
-  const hosts = [
-    ...new Map(group.flatMap((phase) => places(phase, observations.fleet())).map((host) => [host.name, host])).values(),
-  ];
-  await eachLimit(hosts, concurrency, async (host) => {
-    for (const row of rows) {
-      if (!row.hosts(observations).some(({ name }) => name === host.name)) continue;
-      if (isOver()) {
-        row.cut();
-        continue;
-      }
-      if (!failures.has(host.name)) {
-        try {
-          // The host may have waited for its turn while another one failed.
-          const made = await row.place(async () => (isOver() ? 0 : hostInPhase(run, turn, row.phase, host, row)));
-          changes += made;
-        } catch (error) {
-          if (error instanceof Interrupted && signal.aborted) row.cut();
-          else failures.set(host.name, error as Error);
-        } finally {
-          turn.batches.leave(row.phase, host);
-        }
-      }
-      row.leave(host.name);
-    }
-  });
-  return changes;
+/** Takes every host through phases that need not wait for each other. */
+function groupTask(run: Convergence, progress: Progress, group: readonly Phase[]): Task {
+  const { observations, emit, concurrency, nowMs } = run;
+  return {
+    title: group.map(({ title }) => title).join(', '),
+    skip: progress.isOver,
+    task: (_, task) => {
+      const rows = group.map((phase) => phaseRow(phase, emit, nowMs));
+      const hosts = new Map(
+        group.flatMap((phase) => places(phase, observations.fleet())).map((host) => [host.name, host]),
+      );
+      const tasks = [...hosts.values()].map((host) => hostTask(run, progress, rows, host));
+      const list = below(task, tasks, concurrency);
+      progress.forget();
+      progress.forget = () => void list.tasks.splice(0);
+      return list;
+    },
+  };
 }
 
-/** A host may restart, or lose its connection, so often during a phase; the next time it fails. */
-const MOST_INTERRUPTIONS = 2;
+/** One host in its phases; where that is one phase, it is one task. */
+function hostTask(run: Convergence, progress: Progress, rows: readonly PhaseRow[], host: Host): Task {
+  const [first, ...others] = rows;
+  if (first !== undefined && others.length === 0) return { ...placeTask(run, progress, first, host), title: host.name };
+  return {
+    title: host.name,
+    task: (_, task) =>
+      below(
+        task,
+        rows.map((row) => placeTask(run, progress, row, host)),
+      ),
+  };
+}
 
-const isWorker = (inventory: Inventory, name: string): boolean =>
-  inventory.hosts.find((host) => host.name === name)?.role === 'worker';
+/** One host in one phase. It fails alone. */
+const placeTask = (run: Convergence, progress: Progress, row: PhaseRow, host: Host): Task => ({
+  title: row.phase.title,
+  exitOnError: false,
+  task: async (_, task) => {
+    const failure = await passPhase(run, progress, row, host, task).catch((error: unknown) => {
+      progress.fault ??= { error };
+      return error as Error;
+    });
+    if (failure !== undefined) throw failure;
+  },
+});
 
-async function hostInPhase(
+/** Takes the host through the phase, unless it is not the host's, or the run or the host has ended. Returns why the host fails in it. */
+async function passPhase(
   run: Convergence,
-  turn: Turns,
-  phase: Phase,
+  progress: Progress,
+  row: PhaseRow,
   host: Host,
-  row: ReturnType<typeof phaseRow>,
-): Promise<number> {
-  const { emit, nowMs, signal } = run;
-  const startedMs = nowMs();
-  row.begin();
-  emit({ kind: 'host-started', phase: phase.name, host: host.name });
-  let changes = 0;
-  const inTurn = phase.concurrency === 1;
-  const steps = inTurn && (await hasNoPendingChange(run, phase, host)) ? [] : phase.steps;
-  if (inTurn && steps.length > 0) row.takeTurn(run.observations);
-  let times = 0;
-  let next = 0;
-  while (next < steps.length) {
-    const step = steps[next]!;
-    if (signal.aborted) throw new Interrupted('interrupted before the next step');
-    try {
-      const made = await stepOnHost(run, turn, phase, host, step);
-      if (made === 'paused') {
-        run.observations.expireOld();
-        next = 0;
-        continue;
-      }
-      if (made === 'again') continue;
-      changes += made;
-      next += 1;
-    } catch (error) {
-      const interruption = times < MOST_INTERRUPTIONS ? await interruptionOf(run.observations, error) : undefined;
-      if (interruption !== undefined) {
-        times += 1;
-        next = 0;
-        const summary = `${interruption}: observing what is pending now (${(error as Error).message})`;
-        emit({ kind: 'settling', phase: phase.name, host: host.name, step: step.name, summary, waitedMs: 0 });
-        continue;
-      }
-      if (!(error instanceof Interrupted)) {
-        emit({ kind: 'failed', phase: phase.name, host: host.name, step: step.name, ...failureOf(error) });
-      }
-      throw error;
-    }
+  task: RunningTask,
+): Promise<Error | undefined> {
+  if (!row.has(host, run.observations)) {
+    task.skip();
+    return undefined;
   }
-  // It may have changed what the hosts share: the next host observes again.
-  if (inTurn && steps.length > 0) run.observations.expireOld();
-  row.count(changes);
-  emit({ kind: 'host-done', phase: phase.name, host: host.name, changes, durationMs: nowMs() - startedMs });
-  return changes;
+  if (progress.isOver()) {
+    row.cut();
+    task.skip();
+    return undefined;
+  }
+  let failure: Error | undefined;
+  if (progress.failures.has(host.name)) task.skip();
+  else failure = await row.place(() => changeHost(run, progress, row, host, task));
+  row.leave(host);
+  return failure;
+}
+
+/** A host in its place of the phase. Its failure is noted before the next host gets the place. */
+async function changeHost(
+  run: Convergence,
+  progress: Progress,
+  row: PhaseRow,
+  host: Host,
+  task: RunningTask,
+): Promise<Error | undefined> {
+  const { turn, failures, isOver, ask } = progress;
+  const approve = (summary: string): Promise<boolean> => ask(task, () => run.approve(summary));
+  try {
+    // The host may have waited for its turn while another one failed.
+    if (isOver()) return undefined;
+    const changes = await hostInPhase(run.asks === true ? { ...run, approve } : run, turn, row.phase, host, row);
+    progress.changes += changes;
+    return undefined;
+  } catch (error) {
+    if (error instanceof Interrupted && run.signal.aborted) {
+      row.cut();
+      task.skip();
+      return undefined;
+    }
+    failures.set(host.name, error as Error);
+    return error as Error;
+  } finally {
+    turn.batches.leave(row.phase, host);
+  }
 }

@@ -4,6 +4,7 @@ import type { Emit } from './event.ts';
 import type { Observations } from './observations.ts';
 import type { PlannedChange } from './plan.ts';
 import type { Phase } from './step.ts';
+import type { Display } from './tasks.ts';
 
 /** What a run needs from outside: hosts, time, and the operator's answers. */
 export interface Convergence {
@@ -17,9 +18,13 @@ export interface Convergence {
   readonly planned: ReadonlySet<string>;
   /** Asked about a change beyond the confirmed ones; false stops its host. */
   readonly approve: (summary: string) => Promise<boolean>;
+  /** True: `approve` asks on the terminal, and is called once at a time. The display makes room meanwhile. */
+  readonly asks?: boolean;
   /** Called before each change on a host; it rejects if the host is to stay as it is. */
   readonly beforeChange?: (host: Host) => Promise<void>;
   readonly emit: Emit;
+  /** What shows the tasks of the run; undefined: nothing does, its events are enough. */
+  readonly display?: Display | undefined;
   /** Called when a host begins to wait for its turn; the result is called when it waits no more. */
   readonly onTurn?: (host: string) => () => void;
   /** Hosts at once. */

@@ -60,6 +60,10 @@ export interface PhaseProgress {
 export interface RunProgress {
   readonly note: (event: TimedEvent) => void;
   readonly phases: readonly PhaseProgress[];
+  /** True when a phase has begun. */
+  readonly hasBegun: () => boolean;
+  /** Calls `act` after each event. */
+  readonly onNote: (act: () => void) => void;
   /** True after the event `done`. */
   readonly isOver: () => boolean;
 }
@@ -175,8 +179,13 @@ export function runProgress(list: readonly Phase[]): RunProgress {
     lastChanged: undefined,
   };
   let isOver = false;
+  let noted = (): void => undefined;
   return {
     phases,
+    hasBegun: () => phases.some(({ state }) => state !== 'waits'),
+    onNote: (act) => {
+      noted = act;
+    },
     isOver: () => isOver,
     note: (event) => {
       const nowMs = Date.parse(event.time);
@@ -187,9 +196,11 @@ export function runProgress(list: readonly Phase[]): RunProgress {
       noteWait(notes, event, nowMs);
       noteWork(notes, event, nowMs);
       noteEnd(notes, event, nowMs);
-      if (event.kind !== 'done') return;
-      isOver = true;
-      for (const phase of phases) if (phase.state === 'works') phase.state = 'cut';
+      if (event.kind === 'done') {
+        isOver = true;
+        for (const phase of phases) if (phase.state === 'works') phase.state = 'cut';
+      }
+      noted();
     },
   };
 }

@@ -1,4 +1,4 @@
-import { converge, type Outcome as Converged } from '../engine/converge.ts';
+import type { Outcome as Converged } from '../engine/converge.ts';
 import { runHooks, runHooksAfter } from '../engine/hooks.ts';
 import type { Lock } from '../engine/lock.ts';
 import { isObservationCurrent } from '../engine/observation-current.ts';
@@ -100,6 +100,10 @@ export interface Outcome {
   readonly isDone: boolean;
 }
 
+/** True if the operator is asked about changes beyond the plan. */
+const isAsked = ({ flags, context }: Run, { mayGrow }: Work): boolean =>
+  mayGrow !== true && flags.yes !== true && context.canAsk;
+
 /** Asks about changes beyond the plan. */
 const approved = async (run: Run, { mayGrow }: Work, question: string): Promise<boolean> =>
   mayGrow === true || confirmed(run, question);
@@ -162,8 +166,9 @@ function onceForEachHost(work: (host: Host) => Promise<void>): (host: Host) => P
 
 async function convergeOn(run: Run, work: Work, { phases, changes }: RunPlan, lock: Lock): Promise<Converged> {
   const { connected, context, flags, inventory, emit, signal } = run;
-  run.draw(phases);
-  const converged = await converge({
+  // listr2 takes time to load, and most commands end before they need it.
+  const { converge } = await import('../engine/converge.ts');
+  return converge({
     inventory,
     phases,
     observations: connected.observations,
@@ -178,12 +183,11 @@ async function convergeOn(run: Run, work: Work, { phases, changes }: RunPlan, lo
     },
     // Who agreed to wait for something has not agreed to what may be found then.
     planned: new Set(changesIn(changes).map(changeId)),
-    approve: async (summary) => {
-      await run.stopDrawing();
-      return approved(run, work, `${summary}\nThis was not in the plan. Do it?`);
-    },
+    approve: (summary) => approved(run, work, `${summary}\nThis was not in the plan. Do it?`),
+    asks: isAsked(run, work),
     beforeChange: onceForEachHost((host) => runHooks(inventory, 'beforeChange', host, connected.on)),
     emit,
+    display: await run.display(phases),
     onTurn: (host) => run.beginWait({ what: 'turn', host, summary: 'its turn: other hosts are disrupted first' }),
     concurrency: flags.concurrency ?? DEFAULT_CONCURRENCY,
     workersAtOnce: work.workersAtOnce,
@@ -191,8 +195,6 @@ async function convergeOn(run: Run, work: Work, { phases, changes }: RunPlan, lo
     nowMs: context.nowMs,
     sleep: context.sleep,
   });
-  await run.stopDrawing();
-  return converged;
 }
 
 /** Reports the failures of hosts; returns the exit code. @throws why the run was stopped, if nothing more serious happened */

@@ -39,7 +39,6 @@ const closingLine = ({ context, output, startedMs }: Ending, code: number): stri
 export async function reportEnd(ending: Ending, connected: Connected, code: number): Promise<void> {
   const { context, flags, options, output } = ending;
   if (code !== 0 || options.alwaysBundles === true) await bundle(ending, connected);
-  await output.stopDrawing();
   for (const note of output.undrawnNotes()) context.err(`${note}\n`);
   const closing = closingLine(ending, code);
   if (closing !== undefined && (flags.quiet !== true || code !== 0)) context.err(`${closing}\n`);

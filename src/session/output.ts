@@ -6,7 +6,9 @@ import { commandLine, lineReporter, standing, type Standing } from '../report/li
 import type { Masker } from '../report/mask.ts';
 import type { Note } from '../report/record/line.ts';
 import type { Recorder } from '../report/record/recorder.ts';
-import { lookOf, terminalReporter } from '../report/terminal.ts';
+import { runProgress } from '../report/run-progress.ts';
+import type { RunRendererOptions } from '../report/run-renderer.ts';
+import { lookOf } from '../report/terminal.ts';
 import type { LogEntry } from '../ssh/exchange.ts';
 import type { Context } from './context.ts';
 import type { Flags } from './options.ts';
@@ -14,8 +16,7 @@ import type { RunLog } from './run-log.ts';
 import type { Run, RunOptions } from './run.ts';
 
 /** The output and the log of a run. */
-export interface RunOutput
-  extends Pick<RunLog, 'emit' | 'log' | 'onBegin'>, Pick<Run, 'draw' | 'stopDrawing' | 'logPath' | 'note'> {
+export interface RunOutput extends Pick<RunLog, 'emit' | 'log' | 'onBegin'>, Pick<Run, 'display' | 'logPath' | 'note'> {
   readonly mask: Masker;
   readonly isVerbose: boolean;
   /** The progress of the run, from its events so far. */
@@ -102,16 +103,18 @@ export function runOutput(
     },
     note: files.note,
     onBegin: isVerbose ? showCommand : undefined,
-    draw(phases) {
-      if (context.terminal === undefined || shown !== lines || flags.quiet === true || isVerbose) return;
-      const look = lookOf(context.env, flags.color === false ? 'never' : undefined);
-      shown = terminalReporter(phases, context.terminal, { nowMs: context.nowMs, look });
+    async display(phases) {
+      const { terminal, nowMs, env } = context;
+      if (terminal === undefined || shown !== lines || flags.quiet === true || isVerbose) return undefined;
+      // A run without changes needs no listr2, which takes time to load.
+      const { RunRenderer } = await import('../report/run-renderer.ts');
+      const progress = runProgress(phases);
+      const look = lookOf(env, flags.color === false ? 'never' : undefined);
+      shown = { report: progress.note, close: () => Promise.resolve() };
       wasDrawn = true;
-    },
-    async stopDrawing() {
-      if (shown === lines || flags.json === true) return;
-      await shown.close();
-      shown = lines;
+      const ended = (): void => void (shown = lines);
+      const rendererOptions: RunRendererOptions = { progress, stream: terminal, nowMs, look, ended };
+      return { renderer: RunRenderer as never, rendererOptions };
     },
     showInterrupted(summary) {
       emit({ kind: 'interrupted', summary });

@@ -1,4 +1,5 @@
 import type { Phase } from '../engine/step.ts';
+import type { Display } from '../engine/tasks.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { Masker } from '../report/mask.ts';
 import type { Note } from '../report/record/line.ts';
@@ -71,10 +72,8 @@ export interface Run extends RunLog {
   readonly hostPlaces: ReadonlyMap<string, string>;
   readonly connected: Connected;
   readonly abort: (reason: Error) => void;
-  /** Shows the following events as a tree of these phases, if stderr is a terminal. */
-  readonly draw: (phases: readonly Phase[]) => void;
-  /** Ends the tree, so that questions and results can be written. */
-  readonly stopDrawing: () => Promise<void>;
+  /** What draws the tasks of these phases, if stderr is a terminal; undefined: a line is printed for each event. */
+  readonly display: (phases: readonly Phase[]) => Promise<Display | undefined>;
   /** When the run began, on kbuild's machine. */
   readonly startedMs: number;
   readonly logPath: string;

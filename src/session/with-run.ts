@@ -151,9 +151,9 @@ function runOf(
 ): Run {
   const { context, flags, inventory, options, output } = ending;
   const { command, changesVersion } = options;
-  const { draw, stopDrawing, note, logPath } = output;
+  const { display, note, logPath } = output;
   const asItIs = changesVersion === true ? inventory : asItRuns(context, inventory, connected.observations.fleet());
-  const shown = { draw, stopDrawing, note, logPath, beginWait, mask };
+  const shown = { display, note, logPath, beginWait, mask };
   return {
     ...runLog,
     ...shown,

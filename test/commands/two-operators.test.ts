@@ -290,8 +290,7 @@ async function ran(command: string, at: World, meanwhile: World, questions = 1):
     emit: () => undefined,
     note: () => undefined,
     beginWait: () => () => undefined,
-    draw: () => undefined,
-    stopDrawing: () => Promise.resolve(),
+    display: () => Promise.resolve(undefined),
   };
   return runCommand(command, context);
 }

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { TerminalStream } from '../../src/report/terminal.ts';
+import type { TerminalStream } from '../../src/report/run-renderer.ts';
 import { reportPage } from '../../src/report/page/page.ts';
 import { asRecording, playback, smallRecord } from './playback.ts';
 import { play, RECORD, recordedBuild, showRecording, type Stage } from './recording.ts';

@@ -7,7 +7,9 @@ import { lineReporter } from '../../src/report/lines.ts';
 import { reportPage } from '../../src/report/page/page.ts';
 import type { RunRecord } from '../../src/report/record/line.ts';
 import { readRecord } from '../../src/report/record/read.ts';
-import { lookOf, terminalReporter, type TerminalStream, type TerminalTools } from '../../src/report/terminal.ts';
+import type { RunRendererOptions, TerminalStream } from '../../src/report/run-renderer.ts';
+import { lookOf } from '../../src/report/terminal.ts';
+import { drawnReporter } from '../fakes/drawn-reporter.ts';
 import { asRecording, playback, RECORDING } from './playback.ts';
 
 /** What a recording needs of the process that plays it. */
@@ -18,7 +20,7 @@ export interface Stage {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly nowMs: () => number;
   readonly wait: (ms: number) => Promise<unknown>;
-  readonly after?: TerminalTools['after'];
+  readonly after?: RunRendererOptions['after'];
 }
 
 /** The real one: standard error. */
@@ -74,8 +76,8 @@ export async function play(record: RunRecord, stage: Stage): Promise<void> {
   const reporter =
     terminal === undefined
       ? linesOf(stage)
-      : terminalReporter(phases, terminal, {
-          ...{ nowMs: recordedMs, look: lookOf(stage.env, undefined) },
+      : drawnReporter(phases, {
+          ...{ stream: terminal, nowMs: recordedMs, look: lookOf(stage.env, undefined) },
           ...(stage.after === undefined ? {} : { after: stage.after }),
         });
   for (const event of events) {

@@ -5,7 +5,8 @@ import type { PlannedChange } from '../../src/engine/plan.ts';
 import type { Phase } from '../../src/engine/step.ts';
 import { findingsText } from '../../src/report/findings.ts';
 import { planText } from '../../src/report/plan.ts';
-import { lookOf, terminalReporter } from '../../src/report/terminal.ts';
+import { lookOf } from '../../src/report/terminal.ts';
+import { drawnReporter } from '../fakes/drawn-reporter.ts';
 
 const WORKERS = Array.from({ length: 200 }, (_, i) => `w${String(i + 1)}`);
 const phase = (name: string, title: string): Phase => ({ kind: 'cluster', name, title, hosts: [], steps: [] });
@@ -38,7 +39,8 @@ const changes = WORKERS.map((host): PlannedChange => {
 process.stderr.write(findingsText([...findings, ...ignored]));
 process.stderr.write(planText(PHASES, changes));
 
-const reporter = terminalReporter(PHASES, process.stderr, {
+const reporter = drawnReporter(PHASES, {
+  stream: process.stderr,
   nowMs: Date.now,
   look: lookOf(process.env, process.argv.includes('--no-color') ? 'never' : undefined),
 });

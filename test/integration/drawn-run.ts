@@ -1,7 +1,8 @@
 /** Draws a run on the terminal it is started on, as `up` does: two phases, long summaries, a job that waits. */
 import type { Event } from '../../src/engine/event.ts';
 import type { Phase } from '../../src/engine/step.ts';
-import { lookOf, terminalReporter } from '../../src/report/terminal.ts';
+import { lookOf } from '../../src/report/terminal.ts';
+import { drawnReporter } from '../fakes/drawn-reporter.ts';
 
 const HOSTS = ['worker-one', 'worker-two'];
 const phase = (name: string, title: string): Phase => ({ kind: 'cluster', name, title, hosts: [], steps: [] });
@@ -9,7 +10,8 @@ const PHASES = [
   phase('packages', 'Install the packages kubelet, kubeadm and kubectl'),
   phase('join', 'Join the workers'),
 ];
-const reporter = terminalReporter(PHASES, process.stderr, {
+const reporter = drawnReporter(PHASES, {
+  stream: process.stderr,
   nowMs: Date.now,
   look: lookOf(process.env, process.argv.includes('--no-color') ? 'never' : undefined),
 });

@@ -2,7 +2,8 @@
  * Plays a run on the terminal that it is started on, through the real reporter, with a clock that only the play moves. At
  * each moment it draws, sets the title of the terminal to `at NAME`, and waits for a key. Its argument is the name of the play.
  */
-import { lookOf, terminalReporter } from '../../src/report/terminal.ts';
+import { lookOf } from '../../src/report/terminal.ts';
+import { drawnReporter } from '../fakes/drawn-reporter.ts';
 import { type Play, plays } from './plays.ts';
 
 const START_MS = Date.parse('2026-11-21T10:00:00Z');
@@ -44,7 +45,8 @@ const width = (columns: number): Promise<void> =>
 
 async function play({ phases, events }: Play): Promise<void> {
   const write = process.stderr.write.bind(process.stderr);
-  const reporter = terminalReporter(phases, process.stderr, {
+  const reporter = drawnReporter(phases, {
+    stream: process.stderr,
     nowMs: () => nowMs,
     look: lookOf({ TERM: process.env['TERM'], NO_COLOR: process.env['NO_COLOR'] }, undefined),
     after: (_, act) => {

@@ -50,8 +50,7 @@ function runOf(over: { readonly answer?: string; readonly hold?: () => Promise<u
     log: () => undefined,
     note: () => undefined,
     beginWait: () => () => undefined,
-    draw: () => undefined,
-    stopDrawing: () => Promise.resolve(),
+    display: () => Promise.resolve(undefined),
   } as unknown as Run;
   return { run, order, shown };
 }
