@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import type { Fleet, Observed } from '../../src/cluster/fleet/fleet.ts';
 import type { LinuxFacts } from '../../src/cluster/fleet/linux.ts';
-import type { converge } from '../../src/engine/converge.ts';
+import { converge } from '../../src/engine/converge.ts';
 import type { Event } from '../../src/engine/event.ts';
 import { observations } from '../../src/engine/observations.ts';
 import { changeId, plan } from '../../src/engine/plan.ts';
@@ -66,36 +66,30 @@ export const anyRun: fc.Arbitrary<GivenRun> = fc.record({
 
 /** How such a run went. */
 export interface RandomRun {
+  readonly phases: readonly Phase[];
   readonly changes: number;
-  /** `host: message`, sorted. */
-  readonly failures: readonly string[];
-  readonly stopped: string | undefined;
+  /** Names of hosts. */
+  readonly failed: readonly string[];
   /** Whether it was ended for all hosts: from outside, or by a host that is no worker. */
   readonly endsAll: boolean;
-  /** What each host got, and what was said of each host and phase, in its order. */
-  readonly words: readonly (readonly [string, readonly string[]])[];
-  readonly perSubject: readonly (readonly [string, readonly string[]])[];
-  /** All events in their order. */
-  readonly order: readonly string[];
+  /** What each host got. */
+  readonly words: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly events: readonly Event[];
+  /** How many events there were when it was interrupted; undefined when it was not. */
+  readonly interruptedAt: number | undefined;
   /** So many changes were made at once, at most. */
   readonly most: number;
 }
 
-const subjectOf = (event: Event): string =>
-  'host' in event ? event.host : 'phase' in event ? `phase ${event.phase}` : event.kind;
-
-const textOf = (event: Event): string =>
-  [event.kind, ...(['phase', 'host', 'step', 'summary'] as const).map((key) => (key in event ? (event as never)[key] : ''))].join(' '); // prettier-ignore
-
 /** What steps of a run do to the world. */
 interface Doings {
   readonly words: ReadonlyMap<string, Set<string>>;
-  readonly controller: AbortController;
   atOnce: number;
   most: number;
   nowMs: number;
   wasLost: boolean;
   unlocked: string | undefined;
+  readonly interrupt: () => void;
 }
 
 /** A step that gives its host a word. */
@@ -108,7 +102,7 @@ function wordStep(given: GivenRun, doings: Doings, p: number, s: number): Step {
     doings.atOnce -= 1;
     doings.nowMs += 10;
     const isHere = ([phase, at]: At): boolean => phase === p && `h${String(at)}` === host.name;
-    if (isHere(given.cutAt)) doings.controller.abort(new Interrupted('interrupted'));
+    if (isHere(given.cutAt)) doings.interrupt();
     if (isHere(given.lostAt) && !doings.wasLost) {
       doings.wasLost = true;
       throw new CommandError(host.name, 'x', { status: 'lost', stdout: '', stderr: '' });
@@ -147,15 +141,20 @@ const phasesOf = (given: GivenRun, doings: Doings, hosts: readonly LinuxHost[]):
     }))
     .filter(({ hosts: on }) => on.length > 0);
 
-/** Makes and runs it by this engine. */
-export async function randomRun(engine: typeof converge, given: GivenRun): Promise<RandomRun> {
+/** Makes and runs it. */
+export async function randomRun(given: GivenRun): Promise<RandomRun> {
   const hosts = given.roles.map((role, at) => ({ name: `h${String(at)}`, role, os: 'linux' }) as LinuxHost);
   const rollout = { maxUnavailable: { workers: 2 }, drainTimeoutMs: 1, pauseMs: given.pauseMs };
   const inventory = { name: 't', hosts, rollout } as unknown as Inventory;
   const words = new Map(hosts.map(({ name }) => [name, new Set<string>()]));
   const controller = new AbortController();
-  const doings: Doings = { words, controller, atOnce: 0, most: 0, nowMs: 0, wasLost: false, unlocked: undefined };
   const events: Event[] = [];
+  let interruptedAt: number | undefined;
+  const interrupt = (): void => {
+    interruptedAt ??= events.length;
+    controller.abort(new Interrupted('interrupted'));
+  };
+  const doings: Doings = { words, interrupt, atOnce: 0, most: 0, nowMs: 0, wasLost: false, unlocked: undefined };
   const see = ({ name }: { readonly name: string }): LinuxFacts =>
     ({ images: new Set(words.get(name)), hostname: name, bootId: 'b' }) as unknown as LinuxFacts;
   const fleet = (): Fleet => ({
@@ -164,7 +163,7 @@ export async function randomRun(engine: typeof converge, given: GivenRun): Promi
     cluster: { state: 'absent' },
   });
   const phases = phasesOf(given, doings, hosts);
-  const { changes, failures, stopped } = await engine({
+  const { changes, failures, stopped } = await converge({
     inventory,
     phases,
     held: (name) =>
@@ -200,18 +199,8 @@ export async function randomRun(engine: typeof converge, given: GivenRun): Promi
       return Promise.resolve();
     },
   });
-  const perSubject = new Map<string, string[]>();
-  for (const event of events)
-    perSubject.set(subjectOf(event), [...(perSubject.get(subjectOf(event)) ?? []), textOf(event)]);
   const roleOf = (name: string): Role | undefined => hosts.find((host) => host.name === name)?.role;
-  return {
-    changes,
-    failures: [...failures].map(([name, { message }]) => `${name}: ${message}`).toSorted(),
-    stopped: stopped?.message,
-    endsAll: stopped !== undefined || [...failures.keys()].some((name) => roleOf(name) !== 'worker'),
-    words: [...words].map(([name, all]) => [name, [...all]]),
-    perSubject: [...perSubject].toSorted(([a], [b]) => (a < b ? -1 : 1)),
-    order: events.map(textOf),
-    most: doings.most,
-  };
+  const failed = [...failures.keys()];
+  const endsAll = stopped !== undefined || failed.some((name) => roleOf(name) !== 'worker');
+  return { phases, changes, failed, endsAll, words, events, interruptedAt, most: doings.most };
 }
