@@ -6,6 +6,7 @@ import type { Size } from '../lab/pseudo-terminal.ts';
 import { plays, type Play } from './plays.ts';
 import { inTmux } from './tmux.ts';
 
+const ASKED = fileURLToPath(new URL('asked-run.ts', import.meta.url));
 const PLAYER = fileURLToPath(new URL('played-run.ts', import.meta.url));
 
 const momentsOf = ({ events }: Play): readonly string[] => [
@@ -57,6 +58,36 @@ test('a window that changes its size: no line is left over, cut wrongly or drawn
       window.press('n');
     }
     await expect(text).toMatchFileSnapshot('../golden/terminal/resized.txt');
+  } finally {
+    window.close();
+  }
+});
+
+test('a question in the middle of a run: nothing disturbs it, and the run is drawn again below the answer', async () => {
+  const window = inTmux([process.execPath, '--import', 'tsx', ASKED], { columns: 80, rows: 24 });
+  const lines = (): readonly string[] =>
+    window
+      .lines('all')
+      .split('\n')
+      .map((line) => line.replaceAll(/\d+ s\b/g, 'N s'));
+  const question = 'w1: say word (found silence). Do it? [y/N]';
+  const before = '▸ join: 0 of 2 hosts, N s';
+  try {
+    await window.titled('at question');
+    expect(lines()).toEqual([before, question]);
+    window.press('y');
+    window.press('Enter');
+    await window.titled('at answered');
+    expect(lines()).toEqual([
+      before,
+      `${question} y`,
+      '▸ join: 1 of 2 hosts, N s',
+      '  ✔ w1: 1 change',
+      expect.stringMatching(/^ {2}▸ w2: say word \(found silence\)/) as string,
+    ]);
+    window.press('n');
+    await window.titled('at end');
+    expect(lines()).toEqual([before, `${question} y`, '✔ join: 2 hosts, 2 changes, N s', '2 changes']);
   } finally {
     window.close();
   }

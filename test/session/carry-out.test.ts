@@ -1,3 +1,4 @@
+import { ListrTaskEventType, type ListrTaskObject } from 'listr2';
 import { describe, expect, test } from 'vitest';
 import type { Phase } from '../../src/engine/step.ts';
 import { FactError, Refused } from '../../src/errors.ts';
@@ -5,6 +6,8 @@ import { carryOut, type Work } from '../../src/session/carry-out.ts';
 import type { Run } from '../../src/session/run.ts';
 import { cp1, fleetOf, freshHost, inventoryOf } from '../fakes/cluster.ts';
 import { recordingOn } from '../fakes/on.ts';
+
+type Tasks = readonly ListrTaskObject<object, never, never>[];
 
 const NOTHING = { phases: [], changes: [] };
 
@@ -172,5 +175,73 @@ describe('a plan that is carried out', () => {
     };
     await expect(carryOut(run, { ...workOf(order), refusePlan }, NOTHING)).rejects.toThrow('1 change too many');
     expect(order).not.toContain('changed');
+  });
+});
+
+describe('a change beyond the plan that is found while the run works', () => {
+  /** A second step that has something to change when the first one has made its change. */
+  function growing(order: string[]): Work {
+    const work = workOf(order);
+    let isMade = false;
+    const later: Phase['steps'][number] = {
+      name: 'later',
+      diff: () => {
+        if (isMade || !order.includes('changed')) return [];
+        return [{ summary: 'go on', apply: () => Promise.resolve(void (isMade = true)) }];
+      },
+    };
+    return {
+      ...work,
+      phases: () => work.phases().map((phase) => ({ ...phase, steps: [...phase.steps, later] }) as Phase),
+    };
+  }
+
+  /** A run whose display notes when it has to make room for a question. */
+  function watched(flags: Run['flags']) {
+    const { run, order } = runOf();
+    class Watching {
+      static readonly nonTTY = true;
+      private readonly tasks: Tasks;
+      constructor(tasks: Tasks) {
+        this.tasks = tasks;
+      }
+      render(): void {
+        this.follow(this.tasks);
+      }
+      private follow(tasks: Tasks): void {
+        for (const task of tasks) {
+          task.on(ListrTaskEventType.SUBTASK, (below) => this.follow(below as unknown as Tasks));
+          task.on(ListrTaskEventType.STATE, (state) => {
+            if (state.startsWith('PROMPT')) order.push(state);
+          });
+        }
+      }
+      end(): void {
+        order.push('display ends');
+      }
+    }
+    const context = {
+      ...run.context,
+      ask: (question: string) => {
+        order.push(question.includes('not in the plan') ? 'asked' : 'plan');
+        return Promise.resolve('y');
+      },
+    };
+    const display = () => Promise.resolve({ renderer: Watching as never });
+    return { run: { ...run, context, display, flags } as Run, order };
+  }
+
+  test('is asked about on a terminal on which nothing is drawn meanwhile', async () => {
+    const { run, order } = watched({});
+    expect(await carryOut(run, growing(order), NOTHING)).toEqual({ code: 0, isDone: true });
+    expect(order.slice(order.indexOf('changed'))).toEqual([
+      ...['changed', 'PROMPT', 'asked', 'PROMPT_COMPLETED', 'display ends', 'lock released'],
+    ]);
+  });
+
+  test('does not interrupt the drawing with --yes', async () => {
+    const { run, order } = watched({ yes: true });
+    expect(await carryOut(run, growing(order), NOTHING)).toEqual({ code: 0, isDone: true });
+    expect(order.slice(order.indexOf('changed'))).toEqual(['changed', 'display ends', 'lock released']);
   });
 });
