@@ -150,15 +150,15 @@ export class ChecksFailed extends KbuildError {
 }
 
 /** Refused, and no flag overrides it: quorum, a foreign cluster, a version step, another run's lock. Exit 7. */
-export class Refused extends KbuildError {
+export class Refused<N extends RefusalName = RefusalName> extends KbuildError {
   readonly exitCode: typeof EXIT.refused = EXIT.refused;
   /** Its name: docs/refusals.md and `kbuild explain refusal NAME` say more. */
-  readonly refusal: RefusalName;
+  readonly refusal: N;
   readonly subject: string;
   /** The message without its subject. */
   readonly reason: string;
 
-  constructor(refusal: RefusalName, subject: string, reason: string, remedy?: string) {
+  constructor(refusal: N, subject: string, reason: string, remedy?: string) {
     super(`${subject}: refused: ${reason}`, { remedy });
     this.refusal = refusal;
     this.subject = subject;
@@ -166,13 +166,20 @@ export class Refused extends KbuildError {
   }
 }
 
+const nameOf = (error: unknown): RefusalName | undefined =>
+  error instanceof Refused ? (error as Refused).refusal : undefined;
+
 /** The name of a refusal, as a field of events, notes and documents; no field for another error. */
-export const refusalOf = (error: unknown): { readonly refusal?: RefusalName } =>
-  error instanceof Refused ? { refusal: error.refusal } : {};
+export function refusalOf(error: unknown): { readonly refusal?: RefusalName } {
+  const refusal = nameOf(error);
+  return refusal === undefined ? {} : { refusal };
+}
 
 /** The last line about a refusal, which names it; none for another error. */
-export const refusalLines = (error: unknown): readonly string[] =>
-  error instanceof Refused ? [`  why: kbuild explain ${error.refusal}`] : [];
+export function refusalLines(error: unknown): readonly string[] {
+  const refusal = nameOf(error);
+  return refusal === undefined ? [] : [`  why: kbuild explain ${refusal}`];
+}
 
 /**
  * A path of a host that kbuild neither reads nor writes, because another user than root could lead it elsewhere. `found`: the path, and

@@ -77,7 +77,7 @@ function versionRefusals({ name, kubernetes }: Inventory, manifest: Manifest): r
 
 /** Authorities of the inventory that are not the backup's, or that sign another way: the founder would get files that do not fit each other. */
 const authorityRefusals = (inventory: Inventory, manifest: Manifest): readonly Refused[] =>
-  KUBEADM_AUTHORITIES.flatMap((name) => {
+  KUBEADM_AUTHORITIES.flatMap((name): readonly Refused[] => {
     const own = ownAuthority(inventory, name);
     const setting = settingOf(name);
     // A backup calls its authorities as the inventory does.

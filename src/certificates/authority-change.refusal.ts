@@ -39,7 +39,7 @@ function outOfReach(inventory: Inventory, { cluster }: Fleet): readonly Refused[
 /** Control planes that cannot take part: not joined, or without the authority's files. */
 function unready(inventory: Inventory, fleet: Fleet, name: RotatedName): readonly Refused[] {
   const signsElsewhere = ownAuthority(inventory, name) !== undefined;
-  return controlPlanes(inventory).flatMap((host) => {
+  return controlPlanes(inventory).flatMap((host): readonly Refused[] => {
     const facts = linuxFacts(fleet, host);
     if (facts === undefined) return [];
     if (standing({ inventory, host, facts, fleet }) !== 'joined')

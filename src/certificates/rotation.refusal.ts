@@ -113,7 +113,11 @@ export function rotationRefusals(inventory: Inventory, fleet: Fleet, name: Rotat
 }
 
 /** Refuses what would meet a rotation of an authority halfway; one of the key of service accounts bears it. `what`: the change, as the beginning of a sentence. */
-export const duringRotation = (inventory: Inventory, fleet: Fleet, what: string): readonly Refused[] =>
+export const duringRotation = (
+  inventory: Inventory,
+  fleet: Fleet,
+  what: string,
+): readonly Refused<'rotation-under-way'>[] =>
   AUTHORITIES.filter((name) => rotationOf(fleet, name) !== undefined).map(
     (name) =>
       new Refused(

@@ -208,7 +208,10 @@ export async function promoteLearner(inventory: Inventory, control: Remote<'sh'>
  * Why the member of a host must not be removed: it is healthy at an address that is not the host's, so it may run on another machine of that
  * name. undefined if it may.
  */
-export function livingElsewhere({ id, healthy, peerUrl: url }: MemberView, host: MemberOf): Refused | undefined {
+export function livingElsewhere(
+  { id, healthy, peerUrl: url }: MemberView,
+  host: MemberOf,
+): Refused<'member-address'> | undefined {
   if (!healthy || url === peerUrl(host)) return undefined;
   return new Refused(
     'member-address',

@@ -10,6 +10,7 @@ import { certifiedAsAnother, otherMachine } from './identity.ts';
 import { liveCluster } from './live.ts';
 import { gate, livingElsewhere, membersOf } from './members.ts';
 import { controlPlaneNodes } from './nodes.ts';
+import { type Reason, reason, refusedFor } from './reasons.ts';
 import type { Leaving } from './removal.ts';
 import { runningPrograms } from './running-programs.ts';
 import { clusterCas, clusterNameOf, standing } from './standing.ts';
@@ -17,7 +18,10 @@ import { casOf, shareCa } from './standings.ts';
 import { stillThere } from './still-there.ts';
 
 /** Members that are healthy at another address than their host's. It is asked again when a member leaves, after the drain. */
-const membersElsewhere = (cluster: Pick<ClusterUp, 'members'>, leaving: readonly Leaving[]): readonly Refused[] =>
+const membersElsewhere = (
+  cluster: Pick<ClusterUp, 'members'>,
+  leaving: readonly Leaving[],
+): readonly Refused<'member-address'>[] =>
   leaving.flatMap((host) => membersOf(cluster, host).flatMap((member) => livingElsewhere(member, host) ?? []));
 
 /** The leaving host whose address an endpoint is; undefined if there is none. */
@@ -44,7 +48,7 @@ function lostControls({ cluster, leaving }: Removal): readonly string[] {
   return controlPlaneNodes(cluster).flatMap(({ name }) => (going.has(name) ? [name] : []));
 }
 
-function lastControlPlane(removal: Removal): readonly Refused[] {
+function lastControlPlane(removal: Removal): readonly Refused<'last-control-plane'>[] {
   const controls = controlPlaneNodes(removal.cluster);
   const lost = lostControls(removal);
   if (controls.length === 0 || lost.length < controls.length) return [];
@@ -59,7 +63,7 @@ function lastControlPlane(removal: Removal): readonly Refused[] {
 }
 
 /** The inventory may name an endpoint to which the cluster is yet to be led: that one counts too. */
-function endpointOfHost(removal: Removal): readonly Refused[] {
+function endpointOfHost(removal: Removal): readonly Refused<'endpoint-of-host'>[] {
   const { inventory, cluster, leaving } = removal;
   const lost = lostControls(removal);
   return [...new Set([inventory.endpoint, liveEndpoint(cluster)])].flatMap((endpoint) => {
@@ -76,7 +80,7 @@ function endpointOfHost(removal: Removal): readonly Refused[] {
   });
 }
 
-const nodesElsewhere = ({ cluster, leaving }: Removal): readonly Refused[] =>
+const nodesElsewhere = ({ cluster, leaving }: Removal): readonly Refused<'node-elsewhere'>[] =>
   leaving.flatMap(({ name, host, internalAddress }) => {
     const node = cluster.nodes.find((candidate) => candidate.name === name && candidate.ready);
     if (host !== undefined || node === undefined || ['', internalAddress].includes(node.internalAddress)) return [];
@@ -91,7 +95,7 @@ const nodesElsewhere = ({ cluster, leaving }: Removal): readonly Refused[] =>
   });
 
 /** Each removal is judged after those before it. */
-function quorumLost({ cluster, leaving }: Removal): readonly Refused[] {
+function quorumLost({ cluster, leaving }: Removal): readonly Refused<'quorum'>[] {
   const { alarms } = cluster;
   const remedy =
     alarms.length > 0
@@ -109,13 +113,13 @@ function quorumLost({ cluster, leaving }: Removal): readonly Refused[] {
 }
 
 /** What `remove` refuses, and `reset` of hosts of a live cluster. */
-const REMOVAL = [
-  lastControlPlane,
-  endpointOfHost,
-  nodesElsewhere,
-  ({ cluster, leaving }: Removal) => membersElsewhere(cluster, leaving),
-  quorumLost,
-] as const;
+export const removalReasons: readonly Reason<Removal>[] = [
+  reason(['last-control-plane'], lastControlPlane),
+  reason(['endpoint-of-host'], endpointOfHost),
+  reason(['node-elsewhere'], nodesElsewhere),
+  reason(['member-address'], ({ cluster, leaving }) => membersElsewhere(cluster, leaving)),
+  reason(['quorum'], quorumLost),
+];
 
 /**
  * Why these hosts may not leave a live cluster, all reasons at once: the last control plane, quorum (with the arithmetic), the
@@ -123,7 +127,7 @@ const REMOVAL = [
  */
 export function removalRefusals(inventory: Inventory, fleet: Fleet, leaving: readonly Leaving[]): readonly Refused[] {
   const cluster = liveCluster(fleet);
-  return REMOVAL.flatMap((reason) => reason({ inventory, cluster, leaving }));
+  return refusedFor(removalReasons, { inventory, cluster, leaving });
 }
 
 /** The hosts that `reset` tears down, and the names that the operator typed to confirm it. */

@@ -14,7 +14,7 @@ export function finishing(marker: Marker): string {
 }
 
 /** Why no command goes on on a host whose marker cannot be read; undefined if it can: unknown is never absent. */
-export const unreadableMarker = ({ os, host, facts }: Observed): Refused | undefined =>
+export const unreadableMarker = ({ os, host, facts }: Observed): Refused<'unreadable-marker'> | undefined =>
   facts.marker === 'unreadable'
     ? new Refused(
         'unreadable-marker',
@@ -24,12 +24,14 @@ export const unreadableMarker = ({ os, host, facts }: Observed): Refused | undef
       )
     : undefined;
 
+type Unfinished = Refused<'unreadable-marker' | 'unfinished-action'>;
+
 /**
  * Refuses hosts on which another action was cut off that only its own command may finish. `command`: the one that is refused; `own`: the
  * action that it finishes itself.
  */
-export function unfinishedActions({ hosts }: Fleet, command: string, own?: string): readonly Refused[] {
-  return hosts.flatMap((observed) => {
+export function unfinishedActions({ hosts }: Fleet, command: string, own?: string): readonly Unfinished[] {
+  return hosts.flatMap((observed): readonly Unfinished[] => {
     const { host, facts } = observed;
     const unreadable = unreadableMarker(observed);
     if (unreadable !== undefined) return [unreadable];

@@ -15,7 +15,7 @@ import { changedFixedSettings } from './fixed-settings.ts';
 function outOfReach(inventory: Inventory, { nodes }: ClusterUp): readonly Refused[] {
   const windows = new Set(windowsHosts(inventory).map(({ name }) => name));
   const named = new Set(inventory.hosts.map(({ name }) => name));
-  return nodes.flatMap(({ name }) => {
+  return nodes.flatMap(({ name }): readonly Refused[] => {
     if (windows.has(name))
       return [
         new Refused(

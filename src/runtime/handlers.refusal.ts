@@ -29,7 +29,11 @@ function losses(inventory: Inventory, { nodes }: ClusterUp, hosts: readonly stri
   );
 }
 
-function inUse(inventory: Inventory, cluster: ClusterUp, hosts: readonly string[] | undefined): readonly Refused[] {
+function inUse(
+  inventory: Inventory,
+  cluster: ClusterUp,
+  hosts: readonly string[] | undefined,
+): readonly Refused<'handler-in-use'>[] {
   const lost = losses(inventory, cluster, hosts);
   if (lost.length === 0) return [];
   const { handlerPods } = cluster;
@@ -53,7 +57,7 @@ const unobserved = (
   fleet: Fleet,
   reason: string,
   hosts: readonly string[] | undefined,
-): readonly Refused[] =>
+): readonly Refused<'handler-in-use'>[] =>
   observedLinux(fleet).flatMap(({ host, facts }) => {
     if (!selects(hosts, host.name) || !hasKubelet(facts)) return [];
     const on = inventoryOn(inventory, host);
@@ -77,7 +81,11 @@ const unobserved = (
  * start again. Refused as well while the API does not answer and a host's runtime shows such a handler. `hosts`: patterns of `--hosts`.
  * Throws `FactError` when a fact that it needs is unknown.
  */
-export function handlersInUse(inventory: Inventory, fleet: Fleet, hosts?: readonly string[]): readonly Refused[] {
+export function handlersInUse(
+  inventory: Inventory,
+  fleet: Fleet,
+  hosts?: readonly string[],
+): readonly Refused<'handler-in-use'>[] {
   const { cluster } = fleet;
   if (cluster.state === 'absent') return [];
   return cluster.state === 'up'

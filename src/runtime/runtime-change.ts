@@ -84,7 +84,10 @@ function obstacle(inventory: Inventory, host: LinuxHost, facts: LinuxFacts, move
  * changes the runtime first: `remove` and `reset` would leave the containers of the first one running. undefined if it is the same, or
  * one that kbuild does not know. Throws `FactError` when a fact that it needs is unknown.
  */
-export function runtimeRefusal(inventory: Inventory, { os, host, facts }: Observed): Refused | undefined {
+export function runtimeRefusal(
+  inventory: Inventory,
+  { os, host, facts }: Observed,
+): Refused<'runtime-changed'> | undefined {
   const move = os === 'windows' ? undefined : runtimeMove(inventory, host, facts);
   if (move === undefined) return undefined;
   const { from, to } = move;

@@ -49,7 +49,11 @@ function changedBy({ etcd }: Inventory, cluster: ClusterUp, { host, version }: B
 }
 
 /** Why a run may not go through these versions while this upgrade is unfinished; undefined: it may, for that one has changed nothing. */
-function otherRefusal(inventory: Inventory, cluster: ClusterUp, begun: BegunUpgrade): Refused | undefined {
+function otherRefusal(
+  inventory: Inventory,
+  cluster: ClusterUp,
+  begun: BegunUpgrade,
+): Refused<'upgrade-unfinished'> | undefined {
   const changed = changedBy(inventory, cluster, begun);
   if (changed.length === 0) return undefined;
   return new Refused(
@@ -66,7 +70,7 @@ export const otherBegun = (
   fleet: Fleet,
   cluster: ClusterUp,
   hops: readonly string[],
-): readonly Refused[] =>
+): readonly Refused<'upgrade-unfinished'>[] =>
   begunUpgrades(inventory, fleet)
     .filter((begun) => isAnother(begun, hops))
     .flatMap((begun) => otherRefusal(inventory, cluster, begun) ?? []);

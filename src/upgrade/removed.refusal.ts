@@ -95,7 +95,11 @@ function objectsFirst(uses: readonly RemovedUse[]): string {
 }
 
 /** One refusal for each place in which settings stand that a newer component does not accept. */
-export function removedRefusals(inventory: Inventory, fleet: Fleet, cluster: ClusterUp): readonly Refused[] {
+export function removedRefusals(
+  inventory: Inventory,
+  fleet: Fleet,
+  cluster: ClusterUp,
+): readonly Refused<'removed-setting'>[] {
   const uses = removedSettings(inventory, fleet, cluster);
   return [...new Set(uses.map(({ where }) => where))].map((where) => {
     const here = uses.filter((use) => use.where === where);

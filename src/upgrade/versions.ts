@@ -23,7 +23,7 @@ export function oldKubelets(
   cluster: ClusterUp,
   hops: readonly string[],
   movesAlong: (node: NodeView) => boolean,
-): readonly Refused[] {
+): readonly Refused<'minors-apart'>[] {
   const firstWithout = (node: NodeView): string | undefined =>
     (movesAlong(node) ? hops.slice(0, 1) : hops).find(
       (hop) => minorNumber(hop) - minorNumber(kubeletVersion(node)) > KUBELET_MINORS_BEHIND,

@@ -31,7 +31,7 @@ export function apartAfterwards(
   cluster: ClusterUp,
   hops: readonly string[],
   isChosen: IsChosen,
-): readonly Refused[] {
+): readonly Refused<'minors-apart'>[] {
   const taken = (version: string): readonly string[] =>
     controlPlaneNodes(cluster)
       .map((node) => node.name)

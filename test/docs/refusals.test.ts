@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { reason, refusedFor } from '../../src/cluster/reasons.ts';
 import { checks } from '../../src/commands/every.checks.ts';
 import { Refused, refusalLines, refusalOf } from '../../src/errors.ts';
 import { refusals } from '../../src/refusals/refusals.ts';
@@ -11,9 +12,9 @@ const names: readonly string[] = refusals.map(({ name }) => name);
 
 /** The first argument of every `new Refused(` in src. */
 const made = filesIn('src', '.ts').flatMap((file) =>
-  [
-    ...readFileSync(new URL(`../../src/${file}`, import.meta.url), 'utf8').matchAll(/new Refused\(\s*([^\s,]+),/g),
-  ].map(([, name]) => [file, name!] as const),
+  [...readFileSync(new URL(`../../src/${file}`, import.meta.url), 'utf8').matchAll(/new Refused\(\s*([^\s,]+),/g)].map(
+    ([, name]) => [file, name!] as const,
+  ),
 );
 
 // `npm run docs:refusals` runs this test with -u, which writes the file.
@@ -53,4 +54,12 @@ test('a refusal is printed with its name below what to do', () => {
 test('refusals of several names are not one group, although they say the same', () => {
   const text = severalText([new Refused('quorum', 'cp1', 'no'), new Refused('cluster-down', 'cp2', 'no')]);
   expect(text.match(/why: .*/g)).toEqual(['why: kbuild explain quorum', 'why: kbuild explain cluster-down']);
+});
+
+test('a list of reasons names what its reasons give, and no more: else it does not compile', () => {
+  const quorum = new Refused('quorum', 'cp1', 'no');
+  // @ts-expect-error It gives another refusal than it names.
+  const wrong = reason(['downgrade'], () => [quorum]);
+  const right = reason(['quorum', 'downgrade'], () => [quorum]);
+  expect(refusedFor([wrong, right], undefined)).toEqual([quorum, quorum]);
 });

@@ -1,3 +1,6 @@
+import type { Reason } from '../../src/cluster/reasons.ts';
+import { removalReasons } from '../../src/cluster/remove.refusal.ts';
+import { upgradeReasons } from '../../src/upgrade/upgrade.refusal.ts';
 import { type NamedRefusal, refusalSubjects } from '../../src/refusals/refusals.ts';
 
 const INTRODUCTION = `# Refusals
@@ -21,6 +24,17 @@ const row = ({ name, title }: NamedRefusal): string => `| [\`${name}\`](#${name}
 const section = ({ name, title, why }: NamedRefusal): string =>
   `### ${name}\n\nkbuild refuses when ${title}.\n\n${why}\n`;
 
+/** Lists of what a command refuses before it starts, beside the reasons of every command: another cluster or machine, a lock. */
+const LISTS: readonly (readonly [command: string, reasons: readonly Pick<Reason<never>, 'names'>[]])[] = [
+  ['`upgrade`', upgradeReasons],
+  ['`remove`, `reset --hosts`', removalReasons],
+];
+
+const listed = ([command, reasons]: (typeof LISTS)[number]): string => {
+  const names = new Set(reasons.flatMap((one) => one.names));
+  return `| ${command} | ${[...names].map((name) => `[\`${name}\`](#${name})`).join(', ')} |`;
+};
+
 /** docs/refusals.md. */
 export const refusalsReference = (): string =>
   [
@@ -29,6 +43,7 @@ export const refusalsReference = (): string =>
       ({ subject, refusals }) =>
         `## ${subject}\n\n| refusal | kbuild refuses when |\n| --- | --- |\n${refusals.map(row).join('\n')}\n`,
     ),
+    `## Before a command starts\n\nEvery command that changes hosts refuses another cluster, another machine and a lock. These refuse more, in this order:\n\n| command | refusals |\n| --- | --- |\n${LISTS.map(listed).join('\n')}\n`,
     '## Every refusal\n',
     ...refusalSubjects.flatMap(({ refusals }) => refusals.map(section)),
   ].join('\n');
