@@ -38,6 +38,21 @@ export default defineConfig(
     },
   },
   { files: ['src/**'], rules: { 'max-lines-per-function': ['error', { max: 60 }] } },
+  // Prettier wraps no comments. Strings are not held yet, and what is left out here still has wide comments.
+  {
+    files: ['src/**'],
+    ignores: [
+      'src/{engine,session,upgrade,commands,refusals}/**',
+      'src/**/*.{refusal,phases}.ts',
+      'src/errors.ts',
+      'src/cluster/{members,fleet/observe-cluster}.ts',
+      'src/host/reboot.step.ts',
+      'src/report/{run-progress,run-renderer,terminal,upgrade}.ts',
+      'src/runtime/{rolling.step,runtime-change,runtime.value}.ts',
+      'src/windows/{programs,rolling-containerd}.step.ts',
+    ],
+    rules: { 'max-len': ['error', { code: 100_000, comments: 120, ignoreUrls: true }] },
+  },
   { files: ['*.config.ts', 'eslint.config.js'], rules: { 'no-restricted-exports': 'off' } },
   // ssh2 accepts any host key unless it is told otherwise: one wrapper, src/ssh/ssh2.ts, makes clients of it;
   // ssh-keys.ts and ssh-seed.ts beside it only read keys.

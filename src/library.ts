@@ -77,13 +77,15 @@ export interface Plan {
   /** What `up` would only wait for. */
   readonly waits: readonly PlannedChange[];
   /**
-   * Why `up` would not start: a control plane, etcd host or load balancer that does not answer, a refusal, or a fact that
-   * kbuild could not read. Checks are not part of it.
+   * Why `up` would not start: a control plane, etcd host or load balancer that does not answer, a refusal, or a fact
+   * that kbuild could not read. Checks are not part of it.
    */
   readonly errors: readonly Error[];
 }
 
-/** Reads an inventory with its files, secrets and manifests. Contacts no host. @throws InventoryError with every problem */
+/**
+ * Reads an inventory with its files, secrets and manifests. Contacts no host. @throws InventoryError with every problem
+ */
 export const loadInventory = ({ file, cwd = process.cwd(), env = process.env }: LoadOptions): Promise<Loaded> =>
   load({ file, cwd, env });
 
@@ -149,8 +151,8 @@ function refusedOf(inventory: Inventory, fleet: Fleet): readonly LeftOut[] {
 }
 
 /**
- * Connects to all hosts of an inventory and observes them. A host that does not answer is in `unreachable`; nothing is thrown
- * for it. Takes no lock and changes nothing. @throws the reason of `signal`, UsageError
+ * Connects to all hosts of an inventory and observes them. A host that does not answer is in `unreachable`; nothing is
+ * thrown for it. Takes no lock and changes nothing. @throws the reason of `signal`, UsageError
  */
 export async function connect(inventory: Inventory, options: ConnectOptions = {}): Promise<Connection> {
   const { concurrency = 1 } = options;

@@ -43,7 +43,9 @@ export function limiter(places: number): Limiter {
   };
 }
 
-/** Runs `work` on every item, at most `limit` at once, and waits for all of them. Never rejects; results are in order. */
+/**
+ * Runs `work` on every item, at most `limit` at once, and waits for all of them. Never rejects; results are in order.
+ */
 export function eachLimit<T, R>(
   items: readonly T[],
   limit: number,

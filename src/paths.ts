@@ -25,7 +25,9 @@ export const paths = {
   markerKept: '/var/lib/kbuild/marker-kept.json',
   /** A file for each Kubernetes version whose packages and images an upgrade has downloaded. */
   upgrade: '/var/lib/kbuild/upgrade',
-  /** The boot id of a host that `kbuild reboot` is to restart, from before. Gone when all hosts of that run are through. */
+  /**
+   * The boot id of a host that `kbuild reboot` is to restart, from before. Gone when all hosts of that run are through.
+   */
   reboot: '/var/lib/kbuild/reboot',
   /** Manifests of a control plane whose etcd is being restored. */
   restoreAside: '/var/lib/kbuild/restore',
@@ -127,5 +129,8 @@ export const windowsPaths = {
   sourceVipFile: 'C:\\sourcevip\\sourceVip.json',
 } as const;
 
-/** Folders of a Windows host whose programs SYSTEM runs, or that name these programs. Windows itself protects C:\Program Files. */
+/**
+ * Folders of a Windows host whose programs SYSTEM runs, or that name these programs. Windows itself protects C:\Program
+ * Files.
+ */
 export const programFolders: readonly string[] = [windowsPaths.programs, windowsPaths.cniBin, windowsPaths.cniConfig];

@@ -19,7 +19,10 @@ const HEAD = /^(?:#.*\n)+/;
 
 const withoutHead = (name: string): string => read(name).replace(HEAD, '');
 
-/** The files of functions that a script names in its head, in the order in which they stand before it: `# uses: engine/kured.sh …`. */
+/**
+ * The files of functions that a script names in its head, in the order in which they stand before it: `# uses:
+ * engine/kured.sh …`.
+ */
 const usedBy = (name: string): readonly string[] =>
   /^# uses: (.+)$/m.exec(HEAD.exec(read(name))?.[0] ?? '')?.[1]?.split(' ') ?? [];
 
@@ -27,8 +30,8 @@ const usedBy = (name: string): readonly string[] =>
 type Parameter = string | number | readonly string[];
 
 /**
- * A static script of templates/ (POSIX sh): the functions that its head names, its parameters as variables, then its lines.
- * Throws `TypeError` on a list item with a line break, which would become two.
+ * A static script of templates/ (POSIX sh): the functions that its head names, its parameters as variables, then its
+ * lines. Throws `TypeError` on a list item with a line break, which would become two.
  */
 export function script(name: `${string}.sh`, parameters: Readonly<Record<string, Parameter>> = {}): Command<'sh'> {
   const assignments = Object.entries(parameters).map(([key, value]) => {
@@ -44,8 +47,8 @@ export function script(name: `${string}.sh`, parameters: Readonly<Record<string,
 }
 
 /**
- * A command that may use functions and variables which its head cannot name, because the host decides which they are, or they have parameters, or it has
- * no head: those of a file of templates/, or of a command. They stand before it.
+ * A command that may use functions and variables which its head cannot name, because the host decides which they are,
+ * or they have parameters, or it has no head: those of a file of templates/, or of a command. They stand before it.
  */
 export const using = (before: `${string}.sh` | Command<'sh'>, command: Command<'sh'>): Command<'sh'> => ({
   ...command,
@@ -57,7 +60,8 @@ export const podScript = (name: `${string}.ps1`): string => read(`windows/pods/$
 
 /**
  * A static script of templates/windows with its parameters, bound to its param() block; it may use the functions of
- * windows/common.ps1. Parameters that are secrets go to `secrets`. Throws `TypeError` on text that would not arrive whole.
+ * windows/common.ps1. Parameters that are secrets go to `secrets`. Throws `TypeError` on text that would not arrive
+ * whole.
  */
 export const powershell = (
   name: `windows/${string}.ps1`,

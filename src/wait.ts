@@ -26,15 +26,19 @@ export interface Waiting {
   readonly nowMs: () => number;
   /** Milliseconds between two observations. */
   readonly everyMs: number;
-  /** Waits at least as long as the last observation took, 5 s at most: a busy machine is not kept busy by being observed. */
+  /**
+   * Waits at least as long as the last observation took, 5 s at most: a busy machine is not kept busy by being
+   * observed.
+   */
   readonly isGentle?: true;
   /** Ends the wait, and the pause that it is in. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Observes a condition until it has a value, and returns that value; undefined when it has none at the deadline (a time of
- * `nowMs`). Observes at least once, unless the signal has aborted. @throws what the condition throws, and the reason of `signal`
+ * Observes a condition until it has a value, and returns that value; undefined when it has none at the deadline (a time
+ * of `nowMs`). Observes at least once, unless the signal has aborted. @throws what the condition throws, and the reason
+ * of `signal`
  */
 export async function until<T>(
   condition: () => Promise<T | undefined>,
@@ -51,7 +55,9 @@ export async function until<T>(
   }
 }
 
-/** Does the work again while it fails with a retryable error. @throws its last error at the deadline, any other at once */
+/**
+ * Does the work again while it fails with a retryable error. @throws its last error at the deadline, any other at once
+ */
 export async function retried<T>(
   work: () => Promise<T>,
   isRetryable: (error: unknown) => boolean,

@@ -11,7 +11,10 @@ const TAR_LARGEST = 8 ** 11 - 1;
 export const tarChecksum = (block: Buffer): number =>
   block.reduce((total, byte, i) => total + (i >= 148 && i < 156 ? 0x20 : byte), 0);
 
-/** The header of a regular file, 0600, in a tar archive (POSIX ustar). Throws `TypeError` on a name longer than 100 bytes. */
+/**
+ * The header of a regular file, 0600, in a tar archive (POSIX ustar). Throws `TypeError` on a name longer than 100
+ * bytes.
+ */
 export function tarHeader(name: string, size: number, nowMs: number): Buffer {
   const block = Buffer.alloc(TAR_BLOCK);
   if (Buffer.byteLength(name) > 100) throw new TypeError(`too long for the archive: ${name}`);
@@ -139,8 +142,9 @@ async function* verified(content: Bytes, { name, sha256 }: Part): Bytes {
 }
 
 /**
- * Reads a backup that was decrypted: calls `use` with every part, in the order of the manifest, with its hash verified at its
- * end. No name leads to a file. Throws an error that says what is wrong; what was read until then must not be used.
+ * Reads a backup that was decrypted: calls `use` with every part, in the order of the manifest, with its hash verified
+ * at its end. No name leads to a file. Throws an error that says what is wrong; what was read until then must not be
+ * used.
  */
 export async function readArchive(bytes: Bytes, use: (read: PartRead) => Promise<void>): Promise<Manifest> {
   const source = new Source(bytes);

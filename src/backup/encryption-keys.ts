@@ -17,8 +17,8 @@ export const isEncryptionConfiguration = (text: string): boolean =>
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /**
- * The keys of an EncryptionConfiguration (kubernetes.io, "Encrypting Confidential Data at Rest"), each once, as hashes. Throws
- * on a text that is none.
+ * The keys of an EncryptionConfiguration (kubernetes.io, "Encrypting Confidential Data at Rest"), each once, as hashes.
+ * Throws on a text that is none.
  */
 export function encryptionKeys(configuration: Secret): readonly EncryptionKey[] {
   const { resources } = parse(revealed(configuration)) as {

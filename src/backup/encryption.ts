@@ -172,8 +172,8 @@ export const encrypted = async (bytes: Bytes, lock: Lock): Promise<Bytes> =>
   await encrypterOf(lock).encrypt(streamOf(bytes));
 
 /**
- * The bytes that an encrypted file holds. They are whole only when the iteration ends without an error: a file that was cut
- * off or changed fails in its middle. @throws UsageError when no key opens it
+ * The bytes that an encrypted file holds. They are whole only when the iteration ends without an error: a file that was
+ * cut off or changed fails in its middle. @throws UsageError when no key opens it
  */
 export async function decrypted(bytes: Bytes, { identities = [], seeds = [], passphrase }: Keyring): Promise<Bytes> {
   const decrypter = new Decrypter();

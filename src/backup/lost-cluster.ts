@@ -30,7 +30,10 @@ export function workersOf(inventory: Inventory, fleet: Fleet, { ca }: Manifest):
   };
 }
 
-/** Refuses a backup whose CA no worker trusts although they are nodes of some cluster: it is of another one with the name. */
+/**
+ * Refuses a backup whose CA no worker trusts although they are nodes of some cluster: it is of another one with the
+ * name.
+ */
 export function workerRefusals({ name }: Inventory, { own, others }: Workers): readonly Refused[] {
   if (own.length > 0 || others.length === 0) return [];
   return [
@@ -44,8 +47,8 @@ export function workerRefusals({ name }: Inventory, { own, others }: Workers): r
 }
 
 /**
- * Why control planes cannot be made anew on these hosts: one of them holds a control plane, or the endpoint is served, so not
- * all are lost. `fleet`: without workers. Throws `FactError` when a fact that it needs is unknown.
+ * Why control planes cannot be made anew on these hosts: one of them holds a control plane, or the endpoint is served,
+ * so not all are lost. `fleet`: without workers. Throws `FactError` when a fact that it needs is unknown.
  */
 export function splitBrainRefusals(inventory: Inventory, fleet: Fleet): readonly Refused[] {
   const controls = controlPlanes(inventory).flatMap((host) => {
@@ -84,9 +87,9 @@ export function splitBrainRefusals(inventory: Inventory, fleet: Fleet): readonly
 const KUBELET_CONF = '/etc/kubernetes/kubelet.conf';
 
 /**
- * Refuses to create a cluster where every worker that answers is a node of one already: its control planes are lost, and a new
- * cluster under the same endpoint would have another CA, so that none of them could come back. undefined elsewhere. Throws
- * `FactError` when a fact that it needs is unknown.
+ * Refuses to create a cluster where every worker that answers is a node of one already: its control planes are lost,
+ * and a new cluster under the same endpoint would have another CA, so that none of them could come back. undefined
+ * elsewhere. Throws `FactError` when a fact that it needs is unknown.
  */
 export function lostCluster(inventory: Inventory, fleet: Fleet): Refused | undefined {
   if (fleet.cluster.state !== 'absent') return undefined;
@@ -142,8 +145,8 @@ export function oldAddresses(fleet: Fleet, { controlPlanes: controls, etcd }: Ma
 }
 
 /**
- * The nodes of lost control planes that the API still has: their machines are gone, and their names may come back on others.
- * Throws `FactError` when a fact that it needs is unknown.
+ * The nodes of lost control planes that the API still has: their machines are gone, and their names may come back on
+ * others. Throws `FactError` when a fact that it needs is unknown.
  */
 export function lostNodes(inventory: Inventory, fleet: Fleet, manifest: Manifest): readonly string[] {
   const { cluster } = fleet;

@@ -58,8 +58,8 @@ function checkAuthorities(manifest: Manifest, contents: Backup['contents']): voi
 }
 
 /**
- * Decrypts a backup, reads it to its end, and verifies every part. `snapshotTo`: a new local file for the snapshot of etcd,
- * which gets mode 0600; without it the snapshot is read and verified, and goes nowhere.
+ * Decrypts a backup, reads it to its end, and verifies every part. `snapshotTo`: a new local file for the snapshot of
+ * etcd, which gets mode 0600; without it the snapshot is read and verified, and goes nowhere.
  * @throws UsageError when no key opens it; Refused when it is damaged, cut off, or its parts do not belong together
  */
 export async function readBackup(file: string, keyring: Keyring, snapshotTo?: string): Promise<Backup> {

@@ -84,8 +84,8 @@ const PAGE = {
 } as const;
 
 /**
- * The endpoint leads somewhere. Before there is a cluster a refused connection is right: the balancer is there, and nothing
- * behind it (kubernetes.io, "Creating Highly Available Clusters"). For a host that joins, the API must answer.
+ * The endpoint leads somewhere. Before there is a cluster a refused connection is right: the balancer is there, and
+ * nothing behind it (kubernetes.io, "Creating Highly Available Clusters"). For a host that joins, the API must answer.
  */
 export const endpoint = eachHost(PAGE, (seen) => {
   const { inventory, facts, fleet } = seen;

@@ -5,17 +5,17 @@ import { probe } from '../shell/probe.ts';
 import { script } from '../templates.ts';
 
 /**
- * The result of a connection to the cluster's endpoint. `refused`: a machine without a listener there; `open`: a listener of
- * unknown kind; `serves`: it speaks HTTPS; `silent`: no answer in time; `unreachable`: no route, or no machine has the address;
- * `unresolved`: no such name.
+ * The result of a connection to the cluster's endpoint. `refused`: a machine without a listener there; `open`: a
+ * listener of unknown kind; `serves`: it speaks HTTPS; `silent`: no answer in time; `unreachable`: no route, or no
+ * machine has the address; `unresolved`: no such name.
  */
 export type EndpointAnswer = 'refused' | 'open' | 'serves' | 'silent' | 'unreachable' | 'unresolved' | 'not asked';
 
 const ANSWERS: readonly EndpointAnswer[] = ['refused', 'open', 'serves', 'silent', 'unreachable', 'unresolved'];
 
 /**
- * True when kbuild does not manage the endpoint (an external load balancer, a DNS name, or an unassigned address) and must
- * probe it.
+ * True when kbuild does not manage the endpoint (an external load balancer, a DNS name, or an unassigned address) and
+ * must probe it.
  */
 function isAsked(inventory: Inventory, host: LinuxHost): boolean {
   const { endpoint, loadBalancer, endpointInHosts } = inventory;

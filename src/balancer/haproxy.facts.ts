@@ -7,22 +7,25 @@ export interface BalancedServer {
   /** Its health check passes. */
   readonly isUp: boolean;
   /**
-   * `ready`: it gets new connections while it is up. `drained`: none, as kbuild told haproxy. `other`: none, for another reason,
-   * such as an operator's `maint`.
+   * `ready`: it gets new connections while it is up. `drained`: none, as kbuild told haproxy. `other`: none, for
+   * another reason, such as an operator's `maint`.
    */
   readonly turn: 'ready' | 'drained' | 'other';
 }
 
 /**
- * What the haproxy of kbuild's on a host leads to, by API server. `none`: no such haproxy runs. `uncontrolled`: it has no control
- * socket yet, or the host has no program to use it. `silent`: it does not answer.
+ * What the haproxy of kbuild's on a host leads to, by API server. `none`: no such haproxy runs. `uncontrolled`: it has
+ * no control socket yet, or the host has no program to use it. `silent`: it does not answer.
  */
 export type BalancerState = 'none' | 'uncontrolled' | 'silent' | ReadonlyMap<string, BalancedServer>;
 
 /** SRV_ST_RUNNING of haproxy's server-t.h. */
 const RUNNING = 2;
 
-/** SRV_ADMF_FDRAIN of haproxy's server-t.h: forced by its control socket. Others are maintenance or come from the configuration. */
+/**
+ * SRV_ADMF_FDRAIN of haproxy's server-t.h: forced by its control socket. Others are maintenance or come from the
+ * configuration.
+ */
 const FORCED_DRAIN = 0x08;
 
 /** @throws Error on a line that is no server's */

@@ -35,8 +35,8 @@ function interfaceOf({ host, facts }: Target): string {
 }
 
 /**
- * keepalived.conf of one load balancer. VRRP is sent to the named peers, because many networks block multicast. A load balancer
- * without peers has no unicast settings: keepalived refuses them without a peer.
+ * keepalived.conf of one load balancer. VRRP is sent to the named peers, because many networks block multicast. A load
+ * balancer without peers has no unicast settings: keepalived refuses them without a peer.
  */
 export function keepalivedConfig(target: Target): string {
   const { inventory, host } = target;

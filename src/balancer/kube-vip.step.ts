@@ -12,15 +12,19 @@ import { toYaml } from '../shell/yaml.ts';
 import { script } from '../templates.ts';
 
 /**
- * The credentials with which kube-vip elects its leader. During `kubeadm init` admin.conf has no rights yet, because kubeadm
- * creates its ClusterRoleBinding late (since Kubernetes 1.29). Until then the founder's kube-vip uses super-admin.conf.
+ * The credentials with which kube-vip elects its leader. During `kubeadm init` admin.conf has no rights yet, because
+ * kubeadm creates its ClusterRoleBinding late (since Kubernetes 1.29). Until then the founder's kube-vip uses
+ * super-admin.conf.
  */
 type Credentials = 'admin.conf' | 'super-admin.conf';
 
 /** A name of the API server on its own host: kubeadm puts it into each certificate. */
 const LOCAL_NAME = 'kubernetes';
 
-/** kube-vip's static pod in ARP mode: the virtual address is on the interface of the leader. `isConfined`: SELinux confines containers. */
+/**
+ * kube-vip's static pod in ARP mode: the virtual address is on the interface of the leader. `isConfined`: SELinux
+ * confines containers.
+ */
 export function kubeVipPod(
   { address, port, image }: KubeVipBalancer,
   interfaceName: string,
@@ -30,8 +34,8 @@ export function kubeVipPod(
   const env = {
     vip_arp: 'true',
     port: String(port),
-    // The API server of this host, by the name that every one has in its certificate: nothing answers at the virtual address before
-    // kube-vip holds it. Releases from 1.2 on take the server of the kubeconfig if this is not there.
+    // The API server of this host, by the name that every one has in its certificate: nothing answers at the virtual
+    // address before kube-vip holds it. Releases from 1.2 on take the server of the kubeconfig if this is not there.
     kubernetes_addr: `https://${LOCAL_NAME}:${String(port)}`,
     vip_interface: interfaceName,
     vip_subnet: '32',
@@ -125,8 +129,8 @@ const down = ({ address, port }: KubeVipBalancer, takenOver: boolean) =>
   });
 
 /**
- * Stops kube-vip on a host that leaves: kubeadm's reset would kill it, and the address would stay on the host. `leaves`: a live cluster
- * with other control planes, or a host that is reset.
+ * Stops kube-vip on a host that leaves: kubeadm's reset would kill it, and the address would stay on the host.
+ * `leaves`: a live cluster with other control planes, or a host that is reset.
  */
 export const kubeVipStopped = (leaves: 'cluster' | 'host'): Step => ({
   name: 'kube-vip-stopped',

@@ -11,7 +11,9 @@ import type { BalancedServer } from './haproxy.facts.ts';
 
 const MINUTES = 60_000;
 
-/** The program with which root talks to haproxy's control socket. A step of its own: haproxy's package is left as it is. */
+/**
+ * The program with which root talks to haproxy's control socket. A step of its own: haproxy's package is left as it is.
+ */
 export const balancerTools = packages('balancer-tools', () => ({ socat: 'any' }));
 
 /** A load balancer of kbuild's that leads to API servers now. */
@@ -27,7 +29,10 @@ const leading = ({ inventory, fleet }: Pick<Target, 'inventory' | 'fleet'>): rea
     return found === 'none' ? [] : [{ host, servers: found }];
   });
 
-/** Tells haproxy of one host whether it leads new connections to an API server. @throws CommandError; it is not the last one */
+/**
+ * Tells haproxy of one host whether it leads new connections to an API server. @throws CommandError; it is not the last
+ * one
+ */
 const tell = async (on: On, host: LinuxHost, name: string, state: 'drain' | 'ready'): Promise<void> => {
   const command = script('balancer/balancer-server.sh', { SOCKET: paths.haproxySocket, NAME: name, STATE: state });
   await on(host).run(command);
@@ -61,9 +66,9 @@ function obstacle({ host, servers }: Leading, name: string): string | undefined 
 }
 
 /**
- * Takes a control plane out of every load balancer of kbuild's before its API server restarts: open connections live on until it
- * ends them, new ones go to the others. A load balancer that has no other API server which is ready is waited for. haproxy forgets
- * it with a restart, and then goes by its health check alone.
+ * Takes a control plane out of every load balancer of kbuild's before its API server restarts: open connections live on
+ * until it ends them, new ones go to the others. A load balancer that has no other API server which is ready is waited
+ * for. haproxy forgets it with a restart, and then goes by its health check alone.
  */
 export const outOfBalancers = (isDue: (target: Target) => boolean): Step => ({
   name: 'out-of-balancers',
@@ -98,8 +103,9 @@ const without = (target: Target): readonly Leading[] =>
   );
 
 /**
- * Puts a control plane back into the load balancers, whichever run took it out. Their health check decides when they use it.
- * `willLeave`: control planes that an earlier step of the same run takes out, so that the plan shows this change.
+ * Puts a control plane back into the load balancers, whichever run took it out. Their health check decides when they
+ * use it. `willLeave`: control planes that an earlier step of the same run takes out, so that the plan shows this
+ * change.
  */
 export const backInBalancers = (willLeave: (target: Target) => boolean): Step => ({
   name: 'back-in-balancers',

@@ -39,7 +39,10 @@ export const noLoadBalancer: Step = {
   },
 };
 
-/** @throws Refused while a node of the cluster reaches the API by another endpoint than the inventory's: this balancer may serve it */
+/**
+ * @throws Refused while a node of the cluster reaches the API by another endpoint than the inventory's: this balancer
+ * may serve it
+ */
 function refuseInUse({ inventory, host, fleet }: Target): void {
   const { cluster } = fleet;
   if (cluster.state !== 'up') return;
@@ -71,7 +74,10 @@ function isStray(target: Target): boolean {
   return isNodeGone(target) || standing(target) === 'foreign';
 }
 
-/** Stops the load balancer of a host outside the cluster first of all: it still claims the virtual address of another host. */
+/**
+ * Stops the load balancer of a host outside the cluster first of all: it still claims the virtual address of another
+ * host.
+ */
 export const strayBalancer: Step = { ...when(isStray, noLoadBalancer), name: 'stray-balancer' };
 
 /** Stops the load balancer of a node after kubeadm's reset, which may need it. */

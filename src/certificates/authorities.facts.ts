@@ -11,7 +11,10 @@ export const AUTHORITY_FILES = {
   'etcd-ca': 'etcd/ca',
 } as const satisfies Readonly<Record<KubeadmAuthority, string>>;
 
-/** What `kbuild certs rotate-ca` can give a new key, by the place of its files: the authorities, and the key that signs service account tokens. */
+/**
+ * What `kbuild certs rotate-ca` can give a new key, by the place of its files: the authorities, and the key that signs
+ * service account tokens.
+ */
 export const ROTATED_FILES = { ...AUTHORITY_FILES, sa: 'sa' } as const;
 
 /** One of them. `sa` has a public key where authorities have a certificate. */
@@ -37,14 +40,16 @@ export interface AuthorityCertificate {
 }
 
 /**
- * What a rotation keeps beside an authority's file: `old` and `fresh` to tell and undo it, `signing` for the controller manager. For the key
- * of service accounts `signing` is the one that was last proved to sign.
+ * What a rotation keeps beside an authority's file: `old` and `fresh` to tell and undo it, `signing` for the controller
+ * manager. For the key of service accounts `signing` is the one that was last proved to sign.
  */
 export type Beside = 'old' | 'fresh' | 'signing';
 
 /** The files of an authority on a host. */
 export interface AuthorityFiles {
-  /** What the host trusts, in the order of the file; empty if there is no file. kubeadm signs with the key of the first. */
+  /**
+   * What the host trusts, in the order of the file; empty if there is no file. kubeadm signs with the key of the first.
+   */
   readonly bundle: readonly AuthorityCertificate[];
   /** When that file was changed, ms since the epoch by the host's clock; 0 if there is none. */
   readonly changedMs: number;
@@ -60,7 +65,10 @@ export interface Authorities {
   readonly files: Readonly<Record<RotatedName, AuthorityFiles>>;
   /** The certificates that each kubeconfig of the host trusts; empty if it names a file instead. */
   readonly kubeconfigs: ReadonlyMap<string, readonly AuthorityCertificate[]>;
-  /** The file with which the controller manager is told to sign, the last one if there are several; `by default` if its manifest does not say, or there is none. */
+  /**
+   * The file with which the controller manager is told to sign, the last one if there are several; `by default` if its
+   * manifest does not say, or there is none.
+   */
   readonly signing: string;
 }
 
@@ -93,7 +101,10 @@ export function trustedKey(text: string): AuthorityCertificate {
   };
 }
 
-/** With which id the API server names a key in its tokens and among those that it accepts (`keyIDFromPublicKey` in kubernetes/pkg/serviceaccount/jwt.go). */
+/**
+ * With which id the API server names a key in its tokens and among those that it accepts (`keyIDFromPublicKey` in
+ * kubernetes/pkg/serviceaccount/jwt.go).
+ */
 export const keyId = ({ fingerprint }: Pick<AuthorityCertificate, 'fingerprint'>): string =>
   Buffer.from(fingerprint.slice('sha256:'.length), 'hex').toString('base64url');
 

@@ -1,7 +1,10 @@
 import type { Authority, OwnAuthorities } from '../inventory/control-plane.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 
-/** How long certificates are valid, and authorities, where the inventory does not say it: kubeadm's defaults (`v1beta4/defaults.go`). */
+/**
+ * How long certificates are valid, and authorities, where the inventory does not say it: kubeadm's defaults
+ * (`v1beta4/defaults.go`).
+ */
 export const VALIDITY_PERIODS = { certificateValidityPeriod: '8760h', caCertificateValidityPeriod: '87600h' } as const;
 
 /** Seconds of Go's units that kubeadm's examples use. */

@@ -17,13 +17,19 @@ import { type KubeadmAuthority, secondsOf, VALIDITY_PERIODS } from './authoritie
 
 const DAY_S = 86_400;
 
-/** How long a new certificate of an authority is valid, in days: `caCertificateValidityPeriod`, whole days, at least one. */
+/**
+ * How long a new certificate of an authority is valid, in days: `caCertificateValidityPeriod`, whole days, at least
+ * one.
+ */
 function authorityDays({ kubeadm }: Pick<Inventory, 'kubeadm'>): number {
   const { caCertificateValidityPeriod } = { ...VALIDITY_PERIODS, ...kubeadm.cluster };
   return Math.max(1, Math.floor((secondsOf(caCertificateValidityPeriod) ?? 0) / DAY_S));
 }
 
-/** Options of `openssl genpkey` for a key of the kind that the certificate, or the public key, has. Throws on a kind that kubeadm does not make. */
+/**
+ * Options of `openssl genpkey` for a key of the kind that the certificate, or the public key, has. Throws on a kind
+ * that kubeadm does not make.
+ */
 function sameKindOfKey({ pem }: AuthorityCertificate): string {
   const { asymmetricKeyType, asymmetricKeyDetails } = createPublicKey(pem);
   if (asymmetricKeyType === 'rsa')
@@ -46,8 +52,9 @@ export const renewedAuthority = (inventory: Inventory, name: KubeadmAuthority, s
   });
 
 /**
- * The job that makes an authority with a new key, of the kind that the old one has, and leaves it beside the old one. kubeadm ends with a panic where
- * the key of service accounts and the first public key are of two kinds (`TryLoadPrivatePublicKeyFromDisk` in pkiutil).
+ * The job that makes an authority with a new key, of the kind that the old one has, and leaves it beside the old one.
+ * kubeadm ends with a panic where the key of service accounts and the first public key are of two kinds
+ * (`TryLoadPrivatePublicKeyFromDisk` in pkiutil).
  */
 export const newAuthority = (
   inventory: Inventory,
@@ -141,13 +148,16 @@ export const placementFiles = (bundle: readonly AuthorityCertificate[]): Readonl
   'bundle.crt': Secret.of(pemOf(bundle)),
 });
 
-/** What a control plane keeps beside an authority's file while it is rotated. Of the key of service accounts, which one signs is noted when it does. */
+/**
+ * What a control plane keeps beside an authority's file while it is rotated. Of the key of service accounts, which one
+ * signs is noted when it does.
+ */
 export const keptBeside = (name: RotatedName): readonly ('old' | 'signing')[] =>
   name === 'sa' ? ['old'] : ['old', 'signing'];
 
 /**
- * The job that keeps the authority of now beside itself, with its key, as each of `keptBeside`, and puts the new one there. Files: `new.crt` (of the key of service
- * accounts `new.pub`) and `new.key`, if this host did not make it.
+ * The job that keeps the authority of now beside itself, with its key, as each of `keptBeside`, and puts the new one
+ * there. Files: `new.crt` (of the key of service accounts `new.pub`) and `new.key`, if this host did not make it.
  */
 export const keepAuthority = (name: RotatedName): Command<'sh'> =>
   script('certificates/keep-authority.sh', {

@@ -59,8 +59,9 @@ const innerNames = ({ etcd }: Inventory) =>
   etcd.topology === 'stacked' ? (['etcd-ca', 'front-proxy-ca'] as const) : (['front-proxy-ca'] as const);
 
 /**
- * Refuses if nothing can sign: the certificate of an authority is on the control planes, its key on none of them, and no command signs. For
- * an inventory that brings the authority with its key, and before a control plane joins: what else runs needs no signature.
+ * Refuses if nothing can sign: the certificate of an authority is on the control planes, its key on none of them, and
+ * no command signs. For an inventory that brings the authority with its key, and before a control plane joins: what
+ * else runs needs no signature.
  */
 function innerKeysMissing(inventory: Inventory, fleet: Fleet): readonly Refused[] {
   const joined = joinedControlPlanes(inventory, fleet);
@@ -85,8 +86,9 @@ function innerKeysMissing(inventory: Inventory, fleet: Fleet): readonly Refused[
 }
 
 /**
- * @throws Refused if another authority than the inventory's lies on the host that creates the cluster: kubeadm's files would take its place,
- * and kbuild does not know who made it. The cluster's own is among the traces of kubeadm, by which `standing` knows such a host.
+ * @throws Refused if another authority than the inventory's lies on the host that creates the cluster: kubeadm's files
+ * would take its place, and kbuild does not know who made it. The cluster's own is among the traces of kubeadm, by
+ * which `standing` knows such a host.
  */
 export function refuseOverwriting(inventory: Inventory, { host, facts }: Pick<Kinds['linux'], 'host' | 'facts'>): void {
   // What an init of this cluster left is undone before the next one.

@@ -5,8 +5,8 @@ import { script } from '../templates.ts';
 /** One certificate on a host; only its public part is read. */
 export interface Certificate {
   /**
-   * As kubeadm calls it (`apiserver`, `etcd-server`, `admin.conf`); authorities `ca`, `etcd-ca`, `front-proxy-ca`; of the kubelet
-   * `kubelet-client`, `kubelet-server` (signed by the cluster) and `kubelet` (which it made for itself).
+   * As kubeadm calls it (`apiserver`, `etcd-server`, `admin.conf`); authorities `ca`, `etcd-ca`, `front-proxy-ca`; of
+   * the kubelet `kubelet-client`, `kubelet-server` (signed by the cluster) and `kubelet` (which it made for itself).
    */
   readonly name: string;
   /** ISO 8601. */

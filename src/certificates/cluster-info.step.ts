@@ -20,7 +20,10 @@ export const CLUSTER_INFO = {
 
 const kubeconfigIn = (clusterInfo: JsonObject): string | undefined => textsOf(clusterInfo['data'])['kubeconfig'];
 
-/** The CAs that joining hosts are told; undefined if the cluster tells them none. @throws FactError if cluster-info has another form */
+/**
+ * The CAs that joining hosts are told; undefined if the cluster tells them none. @throws FactError if cluster-info has
+ * another form
+ */
 export function announcedCas(cluster: ClusterUp): readonly AuthorityCertificate[] | undefined {
   const live = cluster.objects.get(objectKey(CLUSTER_INFO));
   if (live === undefined) return undefined;
@@ -65,8 +68,9 @@ async function announce(
 }
 
 /**
- * Has the cluster tell joining hosts and pods these CAs: cluster-info, and kube-root-ca.crt, which the controller manager writes by
- * itself when it has started with them. `later`: an authority that this run is still to make; `nothing`: all is told.
+ * Has the cluster tell joining hosts and pods these CAs: cluster-info, and kube-root-ca.crt, which the controller
+ * manager writes by itself when it has started with them. `later`: an authority that this run is still to make;
+ * `nothing`: all is told.
  */
 export const authorityPublished = (
   wanted: (target: Target<'cluster'>) => readonly AuthorityCertificate[] | 'later' | 'nothing',

@@ -5,8 +5,8 @@ import type { Certificate } from './certificates.facts.ts';
 import { daysLeft, isDue, leftText } from './expiry.value.ts';
 
 /**
- * Who renews a certificate. `kbuild`: `up` and `certs renew`. `kubelet`: by itself. `you`: it comes from the inventory, or is an
- * authority's. `nobody`: no program verifies it either (what a kubelet made for itself).
+ * Who renews a certificate. `kbuild`: `up` and `certs renew`. `kubelet`: by itself. `you`: it comes from the inventory,
+ * or is an authority's. `nobody`: no program verifies it either (what a kubelet made for itself).
  */
 export type Renewer = 'kbuild' | 'kubelet' | 'you' | 'nobody';
 
@@ -39,8 +39,8 @@ export const validityOf = ({ begins, expires }: Pick<Certificate, 'begins' | 'ex
 });
 
 /**
- * The certificates of a host that it is time to renew, soonest first; not those that no program verifies. @throws FactError if they could not
- * be observed.
+ * The certificates of a host that it is time to renew, soonest first; not those that no program verifies. @throws
+ * FactError if they could not be observed.
  */
 export const expiring = (
   inventory: Inventory,
@@ -104,8 +104,8 @@ const identity = (host: string, { name, serial }: Pick<Certificate, 'name' | 'se
   [host, name, serial].join(' ');
 
 /**
- * Certificates that an operator wants renewed whatever time is left: those of these names (undefined: all) that are on these hosts now.
- * Those that take their place are left alone.
+ * Certificates that an operator wants renewed whatever time is left: those of these names (undefined: all) that are on
+ * these hosts now. Those that take their place are left alone.
  */
 export function asked(
   hosts: readonly { readonly host: { readonly name: string }; readonly facts: Pick<LinuxFacts, 'certificates'> }[],

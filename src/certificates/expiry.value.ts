@@ -1,6 +1,9 @@
 const DAY_MS = 24 * 60 * 60_000;
 
-/** kbuild renews a certificate or a key, or warns about it, at this many days before its end: the default of `certificates.renewBefore`. */
+/**
+ * kbuild renews a certificate or a key, or warns about it, at this many days before its end: the default of
+ * `certificates.renewBefore`.
+ */
 export const RENEWED_AT_DAYS = 30;
 
 /** The same in ms. */
@@ -16,8 +19,8 @@ export interface Validity {
 }
 
 /**
- * True when it is time to renew: at most so many ms are left, or a third of its life where that is less (cert-manager's default), so
- * that what is valid for a shorter time than `beforeMs` is not renewed in every run.
+ * True when it is time to renew: at most so many ms are left, or a third of its life where that is less (cert-manager's
+ * default), so that what is valid for a shorter time than `beforeMs` is not renewed in every run.
  */
 export const isDue = ({ beginsMs, endsMs }: Validity, nowMs: number, beforeMs: number): boolean =>
   endsMs - nowMs <= Math.min(beforeMs, (endsMs - beginsMs) / 3);

@@ -1,7 +1,10 @@
 import { createHash, createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { revealed, type Secret } from '../shell/secret.ts';
 
-/** `sha256:` + hex SHA-256 of a certificate's SubjectPublicKeyInfo (RFC 7469), as kubeadm's discovery hash. Throws on bad PEM. */
+/**
+ * `sha256:` + hex SHA-256 of a certificate's SubjectPublicKeyInfo (RFC 7469), as kubeadm's discovery hash. Throws on
+ * bad PEM.
+ */
 export const spkiFingerprint = (pem: string): string => keyFingerprint(new X509Certificate(pem).publicKey);
 
 /** `sha256:` + hex SHA-256 of a public key's SubjectPublicKeyInfo. */
@@ -18,10 +21,16 @@ export const certificatesIn = (pem: string): readonly string[] =>
 
 const PUBLIC_KEY = /(?:^# \S+\n)?^-----BEGIN ((?:RSA )?PUBLIC KEY)-----[^-]+-----END \1-----/gm;
 
-/** The public keys of a PEM text, each of them with a line end, in their order; a line before one that names it (`# NAME`) belongs to it. */
+/**
+ * The public keys of a PEM text, each of them with a line end, in their order; a line before one that names it (`#
+ * NAME`) belongs to it.
+ */
 export const publicKeysIn = (pem: string): readonly string[] => (pem.match(PUBLIC_KEY) ?? []).map((one) => `${one}\n`);
 
-/** The fingerprints of all certificates of a PEM text but the first, which is the host's own authority: it is several while an authority is rotated. */
+/**
+ * The fingerprints of all certificates of a PEM text but the first, which is the host's own authority: it is several
+ * while an authority is rotated.
+ */
 export const furtherFingerprints = (pem: string): readonly string[] =>
   certificatesIn(pem).slice(1).map(spkiFingerprint);
 
@@ -31,7 +40,9 @@ export const shortFingerprint = (fingerprint: string): string => fingerprint.sli
 /** The types that kubeadm's loader of CA keys knows (client-go/util/keyutil). */
 const KEY_TYPES: readonly (string | undefined)[] = ['rsa', 'ec'];
 
-/** Why a text is no certificate of a CA; undefined if it is. Of several certificates the first counts, as for kubeadm. */
+/**
+ * Why a text is no certificate of a CA; undefined if it is. Of several certificates the first counts, as for kubeadm.
+ */
 export function authorityProblem(pem: string): string | undefined {
   try {
     const { ca, subject } = new X509Certificate(pem);
@@ -43,7 +54,10 @@ export function authorityProblem(pem: string): string | undefined {
   }
 }
 
-/** Why kubeadm cannot use a key with a certificate; undefined if it can, or if the key is empty. Shows nothing of the key. */
+/**
+ * Why kubeadm cannot use a key with a certificate; undefined if it can, or if the key is empty. Shows nothing of the
+ * key.
+ */
 export function keyProblem(pem: string, key: Secret): string | undefined {
   const text = revealed(key);
   if (text === '') return undefined;

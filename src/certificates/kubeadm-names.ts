@@ -1,6 +1,9 @@
 import type { KubeadmAuthority } from './authorities.value.ts';
 
-/** What `kubeadm certs renew` renews, by its name there, and the authority that signs it (cmd/kubeadm/app/phases/certs/certlist.go). */
+/**
+ * What `kubeadm certs renew` renews, by its name there, and the authority that signs it
+ * (cmd/kubeadm/app/phases/certs/certlist.go).
+ */
 const SIGNED_BY = {
   apiserver: 'ca',
   'apiserver-kubelet-client': 'ca',

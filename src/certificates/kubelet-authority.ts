@@ -4,8 +4,9 @@ import { hasKubeletAuthority, servesByCluster, withoutKubeletAuthority } from '.
 import type { JsonObject } from '../shell/decode.ts';
 
 /**
- * True for a live cluster whose API servers are yet to verify the certificates of kubelets, while `serverTLSBootstrap` is what gives
- * kubelets such certificates: the API servers get the flag when every kubelet has one, so that `kubectl logs` works all the time.
+ * True for a live cluster whose API servers are yet to verify the certificates of kubelets, while `serverTLSBootstrap`
+ * is what gives kubelets such certificates: the API servers get the flag when every kubelet has one, so that `kubectl
+ * logs` works all the time.
  */
 export const isAuthorityAhead = ({ hosts, kubeadm }: Inventory, { settings }: ClusterUp): boolean =>
   hasKubeletAuthority(kubeadm.cluster) &&

@@ -18,8 +18,9 @@ import { signingAuthority } from './signing-command.value.ts';
 const CA = '/etc/kubernetes/pki/ca.crt';
 
 /**
- * What is wrong with the certificate of a joined host's kubelet; undefined: nothing. The kubelet renews it by itself, and cannot when it
- * was off for too long. That of a deleted node is not mended: it would register again with a network that was given to others.
+ * What is wrong with the certificate of a joined host's kubelet; undefined: nothing. The kubelet renews it by itself,
+ * and cannot when it was off for too long. That of a deleted node is not mended: it would register again with a network
+ * that was given to others.
  */
 function flaw(target: Target): string | undefined {
   const { facts } = target;

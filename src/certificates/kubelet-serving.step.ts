@@ -45,7 +45,10 @@ function objection(host: Host, asked: KubeletRequest): string | undefined {
     : `does not ask for its address ${host.internalAddress}`;
 }
 
-/** A change that refuses a request. It fails its own host alone: a node must not keep `up` from all others by what it asks for. */
+/**
+ * A change that refuses a request. It fails its own host alone: a node must not keep `up` from all others by what it
+ * asks for.
+ */
 const refusal = (host: Host, { name }: KubeletRequest, why: string): Change => ({
   summary: `refuse the serving certificate of the kubelet of ${host.name} (its request ${name} ${why})`,
   apply: () =>
@@ -148,8 +151,8 @@ const servingRequested: Step = {
 };
 
 /**
- * Approves the serving certificate that a kubelet asks for (no controller of Kubernetes does), after its user, its names and its
- * addresses were compared with the inventory; signs it if the authority is external.
+ * Approves the serving certificate that a kubelet asks for (no controller of Kubernetes does), after its user, its
+ * names and its addresses were compared with the inventory; signs it if the authority is external.
  */
 const servingApproved: Step = {
   name: 'kubelet-serving',
@@ -185,8 +188,9 @@ export const windowsKubeletServing: Step<'windows'> = {
 };
 
 /**
- * Signs the kubelets' requests for their next client certificates if the certificate authority is external: no controller
- * of the cluster can sign then. Like Kubernetes' own signer, kbuild signs only what a node requests for itself.
+ * Signs the kubelets' requests for their next client certificates if the certificate authority is external: no
+ * controller of the cluster can sign then. Like Kubernetes' own signer, kbuild signs only what a node requests for
+ * itself.
  */
 export const kubeletRequests: Step<'cluster'> = {
   name: 'kubelet-requests',

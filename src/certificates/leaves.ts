@@ -29,7 +29,10 @@ const ADMINS = 'O=kubeadm:cluster-admins';
 
 const ofMember: Leaf = { profile: 'peer', subjects: (node) => [[`CN=${node}`]] };
 
-/** Certificates that kubeadm's authorities sign, by kubeadm's name (cmd/kubeadm/app/phases/certs/certlist.go, kubeconfig). */
+/**
+ * Certificates that kubeadm's authorities sign, by kubeadm's name (cmd/kubeadm/app/phases/certs/certlist.go,
+ * kubeconfig).
+ */
 const LEAVES = {
   apiserver: { profile: 'server', subjects: () => [['CN=kube-apiserver']] },
   'apiserver-kubelet-client': client(
@@ -81,10 +84,10 @@ export function leavesOf({ role }: LinuxHost, action: 'init' | 'join'): readonly
 const signedFile = (name: LeafName): string => `signed_${name}`;
 
 /**
- * Of these certificates, those whose authority signs by a command: creates keys and requests on the host, has them signed one after
- * another, and returns the certificates as private files of the job that installs them. Keys never leave the host. Returns no files
- * if kubeadm signs all of them. @throws Refused for a certificate that does not match its request; by then only keys on tmpfs were
- * written.
+ * Of these certificates, those whose authority signs by a command: creates keys and requests on the host, has them
+ * signed one after another, and returns the certificates as private files of the job that installs them. Keys never
+ * leave the host. Returns no files if kubeadm signs all of them. @throws Refused for a certificate that does not match
+ * its request; by then only keys on tmpfs were written.
  */
 export async function signedCertificates(
   remote: Remote<'sh'>,
@@ -128,13 +131,16 @@ const RESTARTED: Readonly<Record<string, string>> = {
   'scheduler.conf': 'kube-scheduler',
 };
 
-/** The components that must restart after these kubeconfigs lead elsewhere. kube-vip asks the API server of its own host. */
+/**
+ * The components that must restart after these kubeconfigs lead elsewhere. kube-vip asks the API server of its own
+ * host.
+ */
 export const restartedByLead = (led: readonly string[]): readonly string[] =>
   led.flatMap((name) => RESTARTED[name] ?? []);
 
 /**
- * The components that must restart after these certificates are renewed. A kube-vip that waits for its turn would not notice that its
- * certificate has ended, and would never take the virtual address over.
+ * The components that must restart after these certificates are renewed. A kube-vip that waits for its turn would not
+ * notice that its certificate has ended, and would never take the virtual address over.
  */
 export const restartedBy = (
   { loadBalancer }: Pick<Inventory, 'loadBalancer'>,
@@ -144,7 +150,10 @@ export const restartedBy = (
   ...(loadBalancer.kind === 'kube-vip' && renewed.includes('admin.conf') ? ['kube-vip'] : []),
 ];
 
-/** The job that signs a certificate for the kubelet of a control plane on that host, and puts it in its place. Needs config.yaml. */
+/**
+ * The job that signs a certificate for the kubelet of a control plane on that host, and puts it in its place. Needs
+ * config.yaml.
+ */
 export const signedByThisHost = (inventory: Inventory, host: LinuxHost): Command<'sh'> =>
   using(script('certificates/sign-kubelet.sh', { WORK, NODE: host.name }), placeCertificates(inventory, host));
 

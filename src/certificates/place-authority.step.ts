@@ -7,7 +7,10 @@ import type { AuthorityCertificate, RotatedName } from './authorities.facts.ts';
 import { KUBECONFIGS, pemOf, placeAuthority, type Placement, placementFiles, readersOf } from './authority-files.ts';
 import { keyFiles, placeServiceAccountKey } from './service-account-key.ts';
 
-/** Keeps what a way back needs, before the authorities of a control plane change: a copy of its /etc/kubernetes, and once a snapshot of etcd. */
+/**
+ * Keeps what a way back needs, before the authorities of a control plane change: a copy of its /etc/kubernetes, and
+ * once a snapshot of etcd.
+ */
 export type KeepControlPlane = (on: On, host: LinuxHost) => Promise<void>;
 
 /** How long a host may take until its components are seen to be younger than the files that they read, in ms. */
@@ -45,13 +48,18 @@ function olderReaders({ inventory, host, facts, fleet: { cluster } }: Target, na
   );
 }
 
-/** True for a kubelet that is older than the file of the cluster's CA: it read it, or its kubeconfig, when it started. */
+/**
+ * True for a kubelet that is older than the file of the cluster's CA: it read it, or its kubeconfig, when it started.
+ */
 function hasOldKubelet({ facts }: Target, name: RotatedName): boolean {
   const startedMs = facts.services.get('kubelet')?.startedMs ?? 0;
   return name === 'ca' && startedMs > 0 && wholeSeconds(facts.authorities.files.ca.changedMs) > startedMs;
 }
 
-/** How a host falls short of trusting these certificates, as text after "found"; empty if it does, and all that it runs does. */
+/**
+ * How a host falls short of trusting these certificates, as text after "found"; empty if it does, and all that it runs
+ * does.
+ */
 function placementFlaws(target: Target, name: RotatedName, bundle: readonly AuthorityCertificate[]): readonly string[] {
   const has = target.facts.authorities.files[name].bundle;
   const conf = name === 'ca' ? otherKubeconfigs(target, bundle) : [];
@@ -84,7 +92,10 @@ export function placementRestarts(
   ];
 }
 
-/** Has a host trust these certificates, and restarts what read others. @throws Refused while a member of etcd that must restart is needed */
+/**
+ * Has a host trust these certificates, and restarts what read others. @throws Refused while a member of etcd that must
+ * restart is needed
+ */
 export async function place(
   { inventory, host }: Pick<Target, 'inventory' | 'host'>,
   placement: Omit<Placement, 'name' | 'pods' | 'restartsKubelet'> &

@@ -42,8 +42,9 @@ const isJustRenewed = ({ serial, beginsMs }: AuthorityCertificate, nowMs: number
   serial.toUpperCase().startsWith(OWN_SERIAL) && serial.length === 2 * SERIAL_BYTES && nowMs - beginsMs < DAY_MS;
 
 /**
- * What a run is to renew: the certificates that are there now. If kbuild has renewed one within the last day, or the hosts differ, a run
- * was cut off: the newest is the new one already, and only has to reach the others. `again`: it is renewed all the same.
+ * What a run is to renew: the certificates that are there now. If kbuild has renewed one within the last day, or the
+ * hosts differ, a run was cut off: the newest is the new one already, and only has to reach the others. `again`: it is
+ * renewed all the same.
  */
 export function renewalsOf(
   fleet: Fleet,
@@ -60,7 +61,9 @@ export function renewalsOf(
   );
 }
 
-/** The certificate that every host gets: the inventory's, if it brings the CA. Undefined while it is still to be made. */
+/**
+ * The certificate that every host gets: the inventory's, if it brings the CA. Undefined while it is still to be made.
+ */
 function successor(
   inventory: Pick<Inventory, 'certificates'>,
   fleet: Fleet,
@@ -73,7 +76,10 @@ function successor(
   return newest === undefined || renewals.get(name)?.has(newest.serial) === true ? undefined : newest;
 }
 
-/** The certificate with a new end, from the output of the job. @throws Refused if the key on the host is not the authority's */
+/**
+ * The certificate with a new end, from the output of the job. @throws Refused if the key on the host is not the
+ * authority's
+ */
 function checked(host: string, printed: string, old: AuthorityCertificate): AuthorityCertificate {
   const made = authorityCertificate(certificatesIn(printed)[0] ?? printed);
   if (made.fingerprint !== old.fingerprint)
@@ -118,8 +124,8 @@ function making(target: Target, name: KubeadmAuthority, old: AuthorityCertificat
 }
 
 /**
- * An authority with a new end and its old key, so that all that it has signed stays valid: the first host that has the key makes the
- * certificate, the others take it from there.
+ * An authority with a new end and its old key, so that all that it has signed stays valid: the first host that has the
+ * key makes the certificate, the others take it from there.
  */
 export const authorityRenewed = (name: KubeadmAuthority, renewals: Renewals, keep: KeepControlPlane): Step => ({
   name: `${name}-renewed`,

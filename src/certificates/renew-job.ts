@@ -23,9 +23,9 @@ function served(
 }
 
 /**
- * The job that renews certificates of a joined control plane with kubeadm, and returns when its ports serve the new ones. config.yaml,
- * a ClusterConfiguration, lies in its folder: without one, kubeadm takes its defaults while the API does not answer. Subject and names
- * stay as they were, or become those of the configuration.
+ * The job that renews certificates of a joined control plane with kubeadm, and returns when its ports serve the new
+ * ones. config.yaml, a ClusterConfiguration, lies in its folder: without one, kubeadm takes its defaults while the API
+ * does not answer. Subject and names stay as they were, or become those of the configuration.
  */
 export const renewCertificates = (
   inventory: Inventory,

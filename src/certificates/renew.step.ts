@@ -81,12 +81,16 @@ const signedFor = (removed: 'go' | 'stay'): Step => ({
 });
 
 /**
- * Signs the certificate of a joined control plane's API server for the names that the inventory gives it, with a new key. The API
- * server reads it again without a restart. It runs before the settings are noted, by which it knows the names that were removed.
+ * Signs the certificate of a joined control plane's API server for the names that the inventory gives it, with a new
+ * key. The API server reads it again without a restart. It runs before the settings are noted, by which it knows the
+ * names that were removed.
  */
 export const apiServerCertificateNames: Step = signedFor('go');
 
-/** The same while the endpoint moves: names that the inventory no longer has stay, because clients still come by the old endpoint. */
+/**
+ * The same while the endpoint moves: names that the inventory no longer has stay, because clients still come by the old
+ * endpoint.
+ */
 export const apiServerNamesAdded: Step = signedFor('stay');
 
 /** The certificates that this step renews: not those of an etcd on hosts of its own, which its steps renew. */
@@ -131,8 +135,9 @@ async function renew({ inventory, host }: Target, names: readonly RenewedName[],
 }
 
 /**
- * Renews the certificates of a joined control plane, with new keys, when `due` says so. The API server and etcd read theirs again
- * without a restart. It waits for no absent control plane: certificates end whether or not that one comes back.
+ * Renews the certificates of a joined control plane, with new keys, when `due` says so. The API server and etcd read
+ * theirs again without a restart. It waits for no absent control plane: certificates end whether or not that one comes
+ * back.
  */
 export const controlPlaneCertificates = (due: Due): Step => ({
   name: 'control-plane-certificates',

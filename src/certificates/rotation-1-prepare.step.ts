@@ -65,7 +65,10 @@ async function prepare(target: Target, rotating: Rotating, on: On): Promise<void
   });
 }
 
-/** Both authorities, with their keys, lie beside the file of every control plane: the first makes the new one. Nothing uses it yet. */
+/**
+ * Both authorities, with their keys, lie beside the file of every control plane: the first makes the new one. Nothing
+ * uses it yet.
+ */
 export const authorityPrepared = (rotating: Rotating): Step => ({
   name: 'authority-prepared',
   needs: 'whole-control-plane',
@@ -95,7 +98,10 @@ export const authorityPrepared = (rotating: Rotating): Step => ({
   },
 });
 
-/** The controller manager of a control plane signs with files of its own, because the file of the CA is about to hold two certificates. */
+/**
+ * The controller manager of a control plane signs with files of its own, because the file of the CA is about to hold
+ * two certificates.
+ */
 export const signingApart = (rotating: Rotating): Step => ({
   name: 'signing-apart',
   settleMs: 5 * 60_000,

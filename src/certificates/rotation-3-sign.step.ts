@@ -38,7 +38,9 @@ function flawsOf(target: Target, rotating: Rotating, rotation: Rotation): readon
   ];
 }
 
-/** @throws Refused while a host, or what the cluster tells hosts and pods, does not trust the authority that is to sign */
+/**
+ * @throws Refused while a host, or what the cluster tells hosts and pods, does not trust the authority that is to sign
+ */
 function refuseUntrusted(
   { inventory, fleet }: Target,
   { name }: Rotating,
@@ -91,8 +93,8 @@ async function sign(target: Target, rotating: Rotating, rotation: Rotation, on: 
 }
 
 /**
- * A control plane signs with the authority that is left, which is the first in its file, and has its own certificates from it. Nothing
- * restarts but what has its certificate in its kubeconfig.
+ * A control plane signs with the authority that is left, which is the first in its file, and has its own certificates
+ * from it. Nothing restarts but what has its certificate in its kubeconfig.
  */
 export const survivorSigns = (rotating: Rotating): Step => ({
   name: 'survivor-signs',
@@ -130,7 +132,10 @@ const kubeletLeaves = ({ facts }: Target, issuer: string): readonly string[] =>
     .filter(({ name, issuer: found }) => (name === 'kubelet-client' || name === 'kubelet-server') && found === issuer)
     .map(({ name }) => name);
 
-/** A kubelet has its certificates from the authority that is left: it asks the cluster for a new one, as it does every year. */
+/**
+ * A kubelet has its certificates from the authority that is left: it asks the cluster for a new one, as it does every
+ * year.
+ */
 export const kubeletSigned = (rotating: Rotating): Step => ({
   name: 'kubelet-signed',
   settleMs: 60_000,

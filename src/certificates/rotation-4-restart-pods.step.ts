@@ -18,7 +18,10 @@ const listed = (all: readonly string[]): string =>
 
 const shown = (workloads: readonly string[]): string => listed(workloads.map((one) => one.replace(' ', '/')));
 
-/** Restarts these workloads (`namespace kind/name`); none of their pods starts until this second since the epoch is over. */
+/**
+ * Restarts these workloads (`namespace kind/name`); none of their pods starts until this second since the epoch is
+ * over.
+ */
 async function restart(
   { inventory, fleet }: Pick<Target<'cluster'>, 'inventory' | 'fleet'>,
   found: readonly string[],
@@ -55,8 +58,8 @@ export const readersLeft = (cluster: ClusterView, { workloads }: Pick<Rotating, 
         .map(({ namespace, name }) => `${namespace}/${name}`);
 
 /**
- * Restarts the workloads whose pods read the CA when they started, and may know the old one alone: one after another, each as its own
- * strategy says.
+ * Restarts the workloads whose pods read the CA when they started, and may know the old one alone: one after another,
+ * each as its own strategy says.
  */
 export const workloadsRestarted = (rotating: Rotating): Step<'cluster'> => ({
   name: 'workloads-restarted',
@@ -89,8 +92,9 @@ export const workloadsRestarted = (rotating: Rotating): Step<'cluster'> => ({
 });
 
 /**
- * Restarts the workloads whose pods have a token from before all control planes signed with the key that is left. Without that their kubelets
- * would renew the files of the tokens within a day, but a process may have read its file once.
+ * Restarts the workloads whose pods have a token from before all control planes signed with the key that is left.
+ * Without that their kubelets would renew the files of the tokens within a day, but a process may have read its file
+ * once.
  */
 export const tokenHoldersRestarted = (rotating: Rotating): Step<'cluster'> => ({
   name: 'workloads-restarted',

@@ -13,8 +13,8 @@ import { endOf, trusts } from './rotation.ts';
 const BESIDE = ['signing', 'old', 'new'] as const;
 
 /**
- * The last step of a rotation. The controller manager signs with the CA's own file again, which holds one certificate. kbuild then deletes
- * the files that the rotation kept beside it, with the key of the old authority.
+ * The last step of a rotation. The controller manager signs with the CA's own file again, which holds one certificate.
+ * kbuild then deletes the files that the rotation kept beside it, with the key of the old authority.
  */
 export const rotationCleaned = (rotating: Rotating): Step => ({
   name: 'rotation-cleaned',
@@ -53,7 +53,8 @@ export const rotationCleaned = (rotating: Rotating): Step => ({
           const { cluster } = fleet;
           const now = cluster.state === 'up' ? beforeKubeletsServe(inventory, cluster) : inventory;
           if (isApart) await applySettings(on, now, host, { job: 'signing-together', parts: ['manifests'] });
-          // The certificate of the new authority, or the new public key, goes last: it says that a rotation is under way.
+          // The certificate of the new authority, or the new public key, goes last: it says that a rotation is under
+          // way.
           const files = BESIDE.flatMap((one) =>
             ['key', trustedEnd(name)].map((end) => `/etc/kubernetes/pki/${ROTATED_FILES[name]}-${one}.${end}`),
           );

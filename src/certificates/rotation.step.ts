@@ -12,16 +12,24 @@ import type { TokenUse } from './token-use.facts.ts';
 export interface Rotating {
   readonly name: RotatedName;
   readonly direction: Direction;
-  /** Common name of the new authority. Another one than the old, so that the issuer of a certificate tells who signed it. */
+  /**
+   * Common name of the new authority. Another one than the old, so that the issuer of a certificate tells who signed
+   * it.
+   */
   readonly subject: string;
   readonly keep: KeepControlPlane;
   /** `planned`: the plan of a rotation that has not begun; its steps cannot be told from one that has ended. */
   readonly when: 'planned' | 'now';
-  /** Whether workloads restart whose pods may know the old authority alone, or have a token of the key of service accounts that goes. */
+  /**
+   * Whether workloads restart whose pods may know the old authority alone, or have a token of the key of service
+   * accounts that goes.
+   */
   readonly workloads: 'restart' | 'leave';
   /** Whether Secrets with tokens of the key of service accounts that goes stop the rotation. */
   readonly secretTokens: 'refuse' | 'leave';
-  /** Who held tokens when the run began. The cluster's view shows it only while the key of service accounts is rotated. */
+  /**
+   * Who held tokens when the run began. The cluster's view shows it only while the key of service accounts is rotated.
+   */
   readonly tokensBefore?: TokenUse | undefined;
 }
 
@@ -39,7 +47,10 @@ export const planned = (
 export const underWay = ({ fleet }: Pick<Target<Kind>, 'fleet'>, { name }: Rotating): Rotation | undefined =>
   rotationOf(fleet, name);
 
-/** Where the controller manager finds what it signs with while the CA is rotated: it accepts a file of one certificate only. */
+/**
+ * Where the controller manager finds what it signs with while the CA is rotated: it accepts a file of one certificate
+ * only.
+ */
 export const SIGNING = {
   'cluster-signing-cert-file': '/etc/kubernetes/pki/ca-signing.crt',
   'cluster-signing-key-file': '/etc/kubernetes/pki/ca-signing.key',

@@ -32,8 +32,8 @@ const onControlPlanes = (fleet: Fleet): readonly Seen[] =>
   observedLinux(fleet).filter(({ host }) => host.role === 'control-plane');
 
 /**
- * The rotation of an authority that is under way: the control planes keep both authorities beside each other until it has ended.
- * undefined: none is. @throws Refused for what kbuild did not leave there
+ * The rotation of an authority that is under way: the control planes keep both authorities beside each other until it
+ * has ended. undefined: none is. @throws Refused for what kbuild did not leave there
  */
 export function rotationOf(fleet: Fleet, name: RotatedName): Rotation | undefined {
   const controls = onControlPlanes(fleet);
@@ -94,7 +94,10 @@ export function stageOf(fleet: Fleet, name: RotatedName): Stage {
   return trusted ? 'both are trusted' : 'begun';
 }
 
-/** Names of the hosts that must trust an authority and do not: nodes for that of the cluster, control planes for the others. */
+/**
+ * Names of the hosts that must trust an authority and do not: nodes for that of the cluster, control planes for the
+ * others.
+ */
 export const notTrusting = (fleet: Fleet, name: RotatedName, authority: AuthorityCertificate): readonly string[] =>
   observedLinux(fleet)
     .filter(({ host }) => host.role === 'control-plane' || (name === 'ca' && host.role === 'worker'))
@@ -109,7 +112,9 @@ export const signedBy = (fleet: Fleet, authority: AuthorityCertificate): readonl
       .map((certificate) => `${host.name}: ${certificate.name}`),
   );
 
-/** SHA-256 of the file with the old or the new private key, from a control plane that keeps it; undefined if none does. */
+/**
+ * SHA-256 of the file with the old or the new private key, from a control plane that keeps it; undefined if none does.
+ */
 export const keyHash = (fleet: Fleet, name: RotatedName, which: 'old' | 'fresh'): string | undefined =>
   onControlPlanes(fleet)
     .map((seen) => filesOn(seen, name).keys[which])

@@ -12,7 +12,10 @@ import { type Direction, endOf, isDropping, keyHash, notTrusting, type Rotation,
 import { keyFiles, type KeySigner, placeServiceAccountKey } from './service-account-key.ts';
 import { namedObjects, podsLeft, secretsOf, signsAloneSince, tokensStillUsed } from './token-use.ts';
 
-/** True if a control plane signs tokens with the key that is left, and was proved to, where it ever signed with the other one. */
+/**
+ * True if a control plane signs tokens with the key that is left, and was proved to, where it ever signed with the
+ * other one.
+ */
 function signsTokens(fleet: Fleet, files: AuthorityFiles, rotation: Rotation, direction: Direction): boolean {
   const { survivor } = endOf(rotation, direction);
   const hash = keyHash(fleet, 'sa', direction === 'forward' ? 'fresh' : 'old');
@@ -61,8 +64,8 @@ async function sign(target: Target, { direction }: Rotating, rotation: Rotation,
 }
 
 /**
- * The API server and the controller manager of a control plane sign tokens with the key that is left. They read it when they start, and the
- * API server comes first: the controller manager has its own tokens from it.
+ * The API server and the controller manager of a control plane sign tokens with the key that is left. They read it when
+ * they start, and the API server comes first: the controller manager has its own tokens from it.
  */
 export const serviceAccountSigns = (rotating: Rotating): Step => ({
   name: 'survivor-signs',
@@ -90,7 +93,10 @@ export const serviceAccountSigns = (rotating: Rotating): Step => ({
   },
 });
 
-/** Nothing uses a token of the key that goes any more: the last step before the API servers refuse them. It changes nothing itself. */
+/**
+ * Nothing uses a token of the key that goes any more: the last step before the API servers refuse them. It changes
+ * nothing itself.
+ */
 export const tokensReplaced = (rotating: Rotating): Step<'cluster'> => ({
   name: 'tokens-replaced',
   diff: (target) => {

@@ -15,7 +15,10 @@ export interface KeySigner {
   readonly signed: AuthorityCertificate;
 }
 
-/** The job that has a control plane accept tokens of these keys, and sign with another one. Its files come from `keyFiles`. */
+/**
+ * The job that has a control plane accept tokens of these keys, and sign with another one. Its files come from
+ * `keyFiles`.
+ */
 export const placeServiceAccountKey = (
   inventory: Inventory,
   host: LinuxHost,

@@ -89,7 +89,10 @@ export async function readPki(remote: Remote<'sh'>, names: readonly string[]): P
   );
 }
 
-/** Reads files below /etc/kubernetes/pki of a control plane into memory, for the job of another host. Throws if one is not there. */
+/**
+ * Reads files below /etc/kubernetes/pki of a control plane into memory, for the job of another host. Throws if one is
+ * not there.
+ */
 export async function copied(control: Remote<'sh'>, names: readonly string[]): Promise<PkiFiles> {
   const found = await readPki(control, names);
   return Object.fromEntries(
@@ -101,7 +104,10 @@ export async function copied(control: Remote<'sh'>, names: readonly string[]): P
   );
 }
 
-/** Calls `use` with the shared certificates for one joining control plane, uploaded or copied by the inventory's setting. */
+/**
+ * Calls `use` with the shared certificates for one joining control plane, uploaded or copied by the inventory's
+ * setting.
+ */
 export async function withSharedCertificates<T>(
   control: Remote<'sh'>,
   inventory: Inventory,
@@ -113,8 +119,8 @@ export async function withSharedCertificates<T>(
 }
 
 /**
- * The inventory's authorities for the founder's kubeadm, with their keys if given; no files of those that kubeadm creates. That of an etcd
- * on hosts of its own is not for control planes.
+ * The inventory's authorities for the founder's kubeadm, with their keys if given; no files of those that kubeadm
+ * creates. That of an etcd on hosts of its own is not for control planes.
  */
 export const ownAuthorityFiles = (inventory: Inventory): PkiFiles =>
   Object.fromEntries(

@@ -2,7 +2,10 @@ import type { Step } from '../engine/step.ts';
 import { readPki } from './shared-files.ts';
 import { lostKeys, PKI_FOLDER, sharedKeyFiles } from './shared-keys.ts';
 
-/** Copies a key that all control planes share to one that has lost it: its next renewal, or a join through it, would fail. */
+/**
+ * Copies a key that all control planes share to one that has lost it: its next renewal, or a join through it, would
+ * fail.
+ */
 export const sharedKeysBack: Step = {
   name: 'shared-keys',
   watches: ({ inventory, host }) => ({ files: sharedKeyFiles(inventory, host) }),

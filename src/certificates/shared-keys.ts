@@ -52,8 +52,8 @@ const hashOf = ({ facts }: Pick<Seen, 'facts'>, name: string): string | undefine
 };
 
 /**
- * The keys that a joined control plane has lost; empty for every other host. Throws `FactError` when a fact that it needs is
- * unknown.
+ * The keys that a joined control plane has lost; empty for every other host. Throws `FactError` when a fact that it
+ * needs is unknown.
  */
 export function lostKeys(inventory: Inventory, fleet: Fleet, seen: Pick<Seen, 'host' | 'facts'>): readonly LostKey[] {
   if (seen.host.role !== 'control-plane' || standing({ inventory, fleet, ...seen }) !== 'joined') return [];

@@ -15,7 +15,10 @@ export interface TokenPod {
   readonly name: string;
   /** What restarts it, as `kind/name` of kubectl; `none` for a pod that nothing replaces. */
   readonly workload: string;
-  /** When its kubelet accepted it, before it asked for the token: ms since the epoch by the node's clock; Infinity: not yet. */
+  /**
+   * When its kubelet accepted it, before it asked for the token: ms since the epoch by the node's clock; Infinity: not
+   * yet.
+   */
   readonly startedMs: number;
   /** How long the longest-lived of its tokens is asked for, in ms. */
   readonly lifetimeMs: number;
@@ -35,7 +38,10 @@ export interface TokenUse {
   readonly secrets: readonly TokenSecret[];
 }
 
-/** What the admission of service accounts asks for (`plugin/pkg/admission/serviceaccount`), and what a projection without a time gets, in seconds. */
+/**
+ * What the admission of service accounts asks for (`plugin/pkg/admission/serviceaccount`), and what a projection
+ * without a time gets, in seconds.
+ */
 const DEFAULT_LIFETIME_S = 3607;
 
 function keyIdIn(header: string): string {
@@ -46,7 +52,10 @@ function keyIdIn(header: string): string {
   }
 }
 
-/** The pods and Secrets that hold tokens, from the lines of the probe. Secrets without a token hold none. Throws on an output without end. */
+/**
+ * The pods and Secrets that hold tokens, from the lines of the probe. Secrets without a token hold none. Throws on an
+ * output without end.
+ */
 export function parseTokenUse(out: string): TokenUse {
   const rows = lines(out).map((line) => line.split('\t'));
   if (rows.at(-1)?.[0] !== 'end') throw new Error('the Secrets of service account tokens could not be read');

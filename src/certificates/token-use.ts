@@ -14,7 +14,10 @@ const DAY_MS = 24 * 60 * 60_000;
 /** A kubelet renews a token when 80 % of its life are over, or after a day (`pkg/kubelet/token/token_manager.go`). */
 const RENEWED_AT = 0.8;
 
-/** What a kubelet may need until a pod's file has the new token, and a client until it has read it: both look about once a minute. */
+/**
+ * What a kubelet may need until a pod's file has the new token, and a client until it has read it: both look about once
+ * a minute.
+ */
 const GRACE_MS = 5 * 60_000;
 
 /** How a rotation of the key of service accounts looks upon tokens. */
@@ -26,8 +29,9 @@ export interface TokenRotation {
 }
 
 /**
- * Since when no control plane signs with the key that the rotation removes: ms since the epoch, later by the greatest difference of clocks
- * that kbuild allows. undefined: no control plane has changed its key. Call it only after all control planes sign with the remaining key.
+ * Since when no control plane signs with the key that the rotation removes: ms since the epoch, later by the greatest
+ * difference of clocks that kbuild allows. undefined: no control plane has changed its key. Call it only after all
+ * control planes sign with the remaining key.
  */
 export function signsAloneSince(fleet: Fleet, rotation: Rotation, direction: Direction): number | undefined {
   const { survivor } = endOf(rotation, direction);

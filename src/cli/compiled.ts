@@ -18,9 +18,9 @@ import { Script } from 'node:vm';
 import { userFolder } from '../session/user-folder.ts';
 
 /*
- * Compiling the program's text is a third of what a short command costs, and the same each time, so what V8 compiled is kept
- * for the next start. Node 22 can do that for modules (module.enableCompileCache), Node 20 cannot. A program of one file
- * whose code is kept here starts quicker than modules with Node's cache: nothing has to be found and linked.
+ * Compiling the program's text is a third of what a short command costs, and the same each time, so what V8 compiled is
+ * kept for the next start. Node 22 can do that for modules (module.enableCompileCache), Node 20 cannot. A program of
+ * one file whose code is kept here starts quicker than modules with Node's cache: nothing has to be found and linked.
  */
 
 /** A program that was loaded. */
@@ -43,8 +43,8 @@ const sha256 = (data: Buffer): string => createHash('sha256').update(data).diges
 const identity = (program: string): string => `${basename(program)} ${process.version} ${process.arch}`;
 
 /**
- * What is kept in a file. Only a file that this user owns and no other user can write is read: it becomes code. V8 itself
- * verifies neither who wrote it nor that it is whole (seen in Node 20: a flipped byte is accepted).
+ * What is kept in a file. Only a file that this user owns and no other user can write is read: it becomes code. V8
+ * itself verifies neither who wrote it nor that it is whole (seen in Node 20: a flipped byte is accepted).
  */
 function readKept(file: string, program: string): Kept | undefined {
   let handle: number | undefined;
@@ -123,9 +123,9 @@ function withoutLinks(path: string): string {
 }
 
 /**
- * Below $XDG_CACHE_HOME, default ~/.cache. None where Node's own variable forbids it, where the system knows no owners of files, and
- * below the working directory `cwd`: files there may have come with a repository of other people, and code that Git checked
- * out belongs to the user.
+ * Below $XDG_CACHE_HOME, default ~/.cache. None where Node's own variable forbids it, where the system knows no owners
+ * of files, and below the working directory `cwd`: files there may have come with a repository of other people, and
+ * code that Git checked out belongs to the user.
  */
 export function cacheFolder(env: NodeJS.ProcessEnv, cwd: string): string | undefined {
   if (env['NODE_DISABLE_COMPILE_CACHE'] !== undefined || process.geteuid === undefined) return undefined;

@@ -96,7 +96,10 @@ function etcdObstacles(place: Place): readonly string[] {
   ];
 }
 
-/** Controller manager and scheduler of a control plane that are not ready, with what is known of it: `kube-scheduler: CrashLoopBackOff`. */
+/**
+ * Controller manager and scheduler of a control plane that are not ready, with what is known of it: `kube-scheduler:
+ * CrashLoopBackOff`.
+ */
 export const ailingControllers = ({ pods }: Pick<ClusterUp, 'pods'>, node: string): readonly string[] =>
   CONTROLLERS.flatMap((component) =>
     pods

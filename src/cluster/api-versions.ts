@@ -59,8 +59,8 @@ interface Program {
 /**
  * The desired Kubernetes version of a program on a host; `any`: keep the installed one.
  * - A host that has not joined gets the inventory's version, but never one newer than the oldest running API server.
- * - A host that has joined keeps an older program: `upgrade` brings the newer one, for it drains the node first. A program newer
- * than the oldest API server goes back to that version; while API servers differ, it stays.
+ * - A host that has joined keeps an older program: `upgrade` brings the newer one, for it drains the node first. A
+ * program newer than the oldest API server goes back to that version; while API servers differ, it stays.
  * - While the cluster does not answer, the installed version stays.
  */
 export function programVersion(

@@ -2,7 +2,10 @@ import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { type Marker, UPGRADE } from '../kubeadm/marker.facts.ts';
 import { type Fleet, observedLinux } from './fleet/fleet.ts';
 
-/** The marker of an upgrade of this cluster that kubeadm did not end on a host; undefined if there is none. `about`: its version. */
+/**
+ * The marker of an upgrade of this cluster that kubeadm did not end on a host; undefined if there is none. `about`: its
+ * version.
+ */
 export const begunUpgrade = (
   { name }: Pick<Inventory, 'name'>,
   { marker }: { readonly marker: Marker | 'absent' | 'unreadable' },

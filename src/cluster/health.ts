@@ -67,7 +67,10 @@ export function nodeProblems(inventory: Inventory, node: NodeView): readonly Pro
   ].map((problem) => ({ kind: 'node', name, ...problem }));
 }
 
-/** What to do about a member that is not healthy. Data of a member are made anew by a join, while the others have quorum. */
+/**
+ * What to do about a member that is not healthy. Data of a member are made anew by a join, while the others have
+ * quorum.
+ */
 function memberRemedy(name: string, members: ClusterUp['members']): string {
   const voters = members.filter(({ learner }) => !learner);
   const haveQuorum = voters.filter(({ healthy }) => healthy).length > voters.length / 2;

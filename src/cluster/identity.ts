@@ -102,7 +102,10 @@ export function memberElsewhere(observed: Identity, members: readonly MemberView
 
 const OVERRIDE = '--hostname-override=';
 
-/** The name with which the host's kubelet registers where nothing else says it: the flag that kubeadm gives it, or the host's own name. */
+/**
+ * The name with which the host's kubelet registers where nothing else says it: the flag that kubeadm gives it, or the
+ * host's own name.
+ */
 function registeredName(observed: Observed): string {
   const { kubeletFlags } = observed.facts;
   const flag = kubeletFlags === 'absent' ? undefined : kubeletFlags.find((one) => one.startsWith(OVERRIDE));
@@ -129,8 +132,9 @@ interface Proof {
 }
 
 /**
- * How the node with the host's name reports from another machine. Only one boot of one machine has a boot id: with it neither a changed address
- * nor a changed machine-id matters. A copy of a machine has its machine-id, and not the address of a node that is Ready elsewhere.
+ * How the node with the host's name reports from another machine. Only one boot of one machine has a boot id: with it
+ * neither a changed address nor a changed machine-id matters. A copy of a machine has its machine-id, and not the
+ * address of a node that is Ready elsewhere.
  */
 function reportedElsewhere(observed: Observed, node: NodeView): string | undefined {
   const { os, facts } = observed;
@@ -181,9 +185,10 @@ function remedyOf(inventory: Inventory, { cluster }: Fleet, name: string, other:
 }
 
 /**
- * Refuses a joined host whose machine proves to be another one than its node, or its etcd member: two hosts whose addresses were exchanged, an
- * address that another machine has by now, a copy of a machine. kbuild would drain one and change the other. Without the API, the names
- * in the host's own certificates decide. undefined if nothing contradicts. Throws `FactError` when a fact that it needs is unknown.
+ * Refuses a joined host whose machine proves to be another one than its node, or its etcd member: two hosts whose
+ * addresses were exchanged, an address that another machine has by now, a copy of a machine. kbuild would drain one and
+ * change the other. Without the API, the names in the host's own certificates decide. undefined if nothing contradicts.
+ * Throws `FactError` when a fact that it needs is unknown.
  */
 export function otherMachine(inventory: Inventory, fleet: Fleet, observed: Observed): Refused | undefined {
   const { host } = observed;
@@ -202,8 +207,8 @@ export function otherMachine(inventory: Inventory, fleet: Fleet, observed: Obser
 }
 
 /**
- * Refuses a half-finished host whose kubelet has the client certificate of another host or node: it is that one, and must not be undone as this
- * one. undefined otherwise. Throws `FactError` when a fact that it needs is unknown.
+ * Refuses a half-finished host whose kubelet has the client certificate of another host or node: it is that one, and
+ * must not be undone as this one. undefined otherwise. Throws `FactError` when a fact that it needs is unknown.
  */
 export function certifiedAsAnother(inventory: Inventory, fleet: Fleet, observed: Observed): Refused | undefined {
   const certified = certifiedName(observed);

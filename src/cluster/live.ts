@@ -4,8 +4,9 @@ import { type Fleet, observedLinux } from './fleet/fleet.ts';
 import type { ClusterUp } from './fleet/view.ts';
 
 /**
- * The error where no cluster was found. A control plane that was not reached may hold one: then its error, which says more, and not
- * `none`, whose remedy would build a second cluster. A host that `--dead` names is gone by the operator's word.
+ * The error where no cluster was found. A control plane that was not reached may hold one: then its error, which says
+ * more, and not `none`, whose remedy would build a second cluster. A host that `--dead` names is gone by the operator's
+ * word.
  */
 export function noCluster({ unreachable }: Pick<Fleet, 'unreachable'>, none: Refused): KbuildError {
   const missing = unreachable.filter(({ host, isDead }) => host.role === 'control-plane' && isDead !== true);
@@ -19,7 +20,10 @@ export function noCluster({ unreachable }: Pick<Fleet, 'unreachable'>, none: Ref
   );
 }
 
-/** The live cluster. @throws Refused if there is none; the errors of control planes that were not reached; FactError if it does not answer. */
+/**
+ * The live cluster. @throws Refused if there is none; the errors of control planes that were not reached; FactError if
+ * it does not answer.
+ */
 export function liveCluster(fleet: Fleet): ClusterUp {
   const { cluster } = fleet;
   switch (cluster.state) {

@@ -53,15 +53,21 @@ export const clusterPods = ({ host, fleet: { cluster } }: Seen): readonly PodVie
   cluster.state === 'up' ? cluster.pods.filter(({ node }) => node === host.name) : [];
 
 /**
- * Annotation of a node that kbuild has drained completely. Without it, an interrupted drain continues. Its value is the time of the cordon's taint
- * (`cordonedAt`), which names this cordon and no later one; `true` where the taint had no time, and from older versions of kbuild.
+ * Annotation of a node that kbuild has drained completely. Without it, an interrupted drain continues. Its value is the
+ * time of the cordon's taint (`cordonedAt`), which names this cordon and no later one; `true` where the taint had no
+ * time, and from older versions of kbuild.
  */
 export const DRAINED = 'kbuild.dev/drained';
 
-/** Annotation of a node that kbuild's drain has cordoned, written together with the cordon: an operator's cordon stays. */
+/**
+ * Annotation of a node that kbuild's drain has cordoned, written together with the cordon: an operator's cordon stays.
+ */
 export const CORDONED = 'kbuild.dev/cordoned';
 
-/** Annotation of a node that kbuild has cordoned: the workloads with pods there, `Kind/namespace/name=ready pods`, until they are back. */
+/**
+ * Annotation of a node that kbuild has cordoned: the workloads with pods there, `Kind/namespace/name=ready pods`, until
+ * they are back.
+ */
 export const WORKLOADS = 'kbuild.dev/workloads';
 
 /** The taint of a cordoned node. The controller manager sets and removes it, and no pod is placed while it stands. */
@@ -73,15 +79,18 @@ type Noted = Pick<NodeView, 'annotations'>;
 type Cordoned = Pick<NodeView, 'annotations' | 'unschedulable' | 'cordonedAt'>;
 
 /**
- * True for a node that kbuild has drained, and that does not take pods again yet. False once it was uncordoned, though the note is left: pods came
- * back, also if it was cordoned again since.
+ * True for a node that kbuild has drained, and that does not take pods again yet. False once it was uncordoned, though
+ * the note is left: pods came back, also if it was cordoned again since.
  */
 export function isDrained({ annotations, unschedulable, cordonedAt }: Cordoned): boolean {
   const noted = annotations[DRAINED];
   return unschedulable && noted !== undefined && (noted === 'true' || cordonedAt === '' || noted === cordonedAt);
 }
 
-/** True for a node with the notes of a drain whose cordon is no more: an operator uncordoned it, and may have cordoned it again. */
+/**
+ * True for a node with the notes of a drain whose cordon is no more: an operator uncordoned it, and may have cordoned
+ * it again.
+ */
 export const hasStaleNotes = (node: Cordoned): boolean => DRAINED in node.annotations && !isDrained(node);
 
 /** True for a node that kbuild, and no operator, has cordoned. */

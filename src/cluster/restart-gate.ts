@@ -22,15 +22,21 @@ interface Place {
 const LOOK_SECONDS = 10;
 
 /**
- * How long the other control planes may take until one may restart, in s, as everywhere else. A lease runs out 15 s after its holder
- * ended, and three times that is what an API server or a controller takes to start on a busy host.
+ * How long the other control planes may take until one may restart, in s, as everywhere else. A lease runs out 15 s
+ * after its holder ended, and three times that is what an API server or a controller takes to start on a busy host.
  */
 const PATIENCE_SECONDS = 300;
 
-/** How long something of the host itself must not have worked until it counts as broken, in s: it may just start again, after a back-off. */
+/**
+ * How long something of the host itself must not have worked until it counts as broken, in s: it may just start again,
+ * after a back-off.
+ */
 const BROKEN_SECONDS = 30;
 
-/** The control plane to ask: another one whose API server is ready, because that of the host itself may be what is to be mended. */
+/**
+ * The control plane to ask: another one whose API server is ready, because that of the host itself may be what is to be
+ * mended.
+ */
 function asked(cluster: ClusterUp, { host, fleet }: Place): LinuxHost {
   const others = observedLinux(fleet).filter(({ host: { name } }) => name !== host.name);
   return others.find(({ host: { name } }) => cluster.apiServers.get(name) === 'ok')?.host ?? acting(fleet);
@@ -45,17 +51,21 @@ const servers = ({ inventory, fleet }: Place): readonly string[] =>
   });
 
 /**
- * Waits until the other control planes can do without this one: their API servers are ready, and so are their controller managers and
- * schedulers, and the leases of both are renewed. Returns at once for a host that is no control plane, and for the only one. What has not
- * worked on the host itself for 30 s is not asked of the others: the restart may be what mends it. Whether a lease is renewed is seen by two looks
- * at it, not by clocks, which may differ between hosts.
+ * Waits until the other control planes can do without this one: their API servers are ready, and so are their
+ * controller managers and schedulers, and the leases of both are renewed. Returns at once for a host that is no control
+ * plane, and for the only one. What has not worked on the host itself for 30 s is not asked of the others: the restart
+ * may be what mends it. Whether a lease is renewed is seen by two looks at it, not by clocks, which may differ between
+ * hosts.
  * @throws NotSpared with what is still missing after 5 minutes; FactError while the API does not answer
  */
 export async function passControlPlaneGate(place: Place, on: On): Promise<void> {
   await passed(place, on, () => Promise.resolve());
 }
 
-/** As `passControlPlaneGate`; passes another gate, too, which is the first to refuse, while the other control planes are asked. */
+/**
+ * As `passControlPlaneGate`; passes another gate, too, which is the first to refuse, while the other control planes are
+ * asked.
+ */
 async function passed(place: Place, on: On, other: () => Promise<void>): Promise<void> {
   const { inventory, host, fleet } = place;
   if (host.role !== 'control-plane' || fleet.cluster.state === 'absent') return other();
@@ -90,8 +100,8 @@ const neededIn = (said: string): readonly string[] =>
   lines(said).flatMap((line) => (line.startsWith('needed: ') ? [line.slice('needed: '.length)] : []));
 
 /**
- * The gate before a change that restarts a control plane or a member of etcd: every member of the etcd that kbuild built on it votes and is
- * healthy, etcd has no alarm, and the other control planes can do without this one.
+ * The gate before a change that restarts a control plane or a member of etcd: every member of the etcd that kbuild
+ * built on it votes and is healthy, etcd has no alarm, and the other control planes can do without this one.
  * @throws Refused for etcd, at once; NotSpared for the other control planes, after 5 minutes
  */
 export async function passRestartGate(place: Place, on: On): Promise<void> {

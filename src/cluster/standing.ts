@@ -66,8 +66,8 @@ export function evidenceOfService(seen: Seen): string | undefined {
 }
 
 /**
- * True if the host's init may have been cut off in its last phases, when the host already looked as if it had served. Until the API answers,
- * such a host counts as joined, though the cluster may lack kube-proxy and CoreDNS.
+ * True if the host's init may have been cut off in its last phases, when the host already looked as if it had served.
+ * Until the API answers, such a host counts as joined, though the cluster may lack kube-proxy and CoreDNS.
  */
 export const mayLackAddons = (seen: Seen): boolean => evidenceOfService(seen) === LATE_INIT;
 
@@ -92,8 +92,8 @@ export const hasOwnMarker = (inventory: Inventory, { marker }: Pick<LinuxFacts, 
   isUndoable(marker) && marker.cluster === inventory.name;
 
 /**
- * CA fingerprints of each cluster that the fleet holds: those of the live cluster, or else those of the control planes whose setup
- * is complete. A cluster has several while its CA is rotated.
+ * CA fingerprints of each cluster that the fleet holds: those of the live cluster, or else those of the control planes
+ * whose setup is complete. A cluster has several while its CA is rotated.
  */
 function caSets(fleet: Fleet): readonly (readonly string[])[] {
   const { cluster } = fleet;

@@ -38,8 +38,8 @@ export const casOf = ({ caFingerprint, otherCas }: Trusting): readonly string[] 
   caFingerprint === 'absent' ? [] : [caFingerprint, ...otherCas];
 
 /**
- * True if two sets have a CA in common: then they are of one cluster. While a CA is rotated, a host may have the old one alone, both, or
- * the new one alone.
+ * True if two sets have a CA in common: then they are of one cluster. While a CA is rotated, a host may have the old
+ * one alone, both, or the new one alone.
  */
 export const shareCa = (some: Iterable<string>, others: Iterable<string>): boolean => {
   const known = new Set(others);

@@ -19,7 +19,10 @@ import { controlPlaneNodes } from './nodes.ts';
 import { returnedHosts } from './return.ts';
 import { standing } from './standing.ts';
 
-/** Whether a command joins hosts of the inventory to the cluster, as `up` does. `upgrade` and `reboot` leave them as they are. */
+/**
+ * Whether a command joins hosts of the inventory to the cluster, as `up` does. `upgrade` and `reboot` leave them as
+ * they are.
+ */
 export type Joining = 'joins hosts' | 'joins none';
 
 /**
@@ -109,8 +112,8 @@ function unfinishedRestore(inventory: Inventory, fleet: Fleet): readonly Refused
 }
 
 /**
- * Refuses a host on which `kbuild restore` was cut off before its API answered: undone and created again, the cluster would be
- * another one.
+ * Refuses a host on which `kbuild restore` was cut off before its API answered: undone and created again, the cluster
+ * would be another one.
  */
 function unfinishedInitFromBackup(inventory: Inventory, fleet: Fleet): readonly Refused[] {
   if (fleet.cluster.state === 'up') return [];
@@ -129,8 +132,9 @@ function unfinishedInitFromBackup(inventory: Inventory, fleet: Fleet): readonly 
 }
 
 /**
- * Refuses control planes that would join in the middle of an upgrade: the kubeadm of the older API servers would write manifests of the version
- * that the newer one has noted, with an etcd that it does not know; and what `kubeadm upgrade apply` leaves last may be missing.
+ * Refuses control planes that would join in the middle of an upgrade: the kubeadm of the older API servers would write
+ * manifests of the version that the newer one has noted, with an etcd that it does not know; and what `kubeadm upgrade
+ * apply` leaves last may be missing.
  */
 function duringUpgrade(inventory: Inventory, fleet: Fleet, cluster: ClusterUp, names: string): readonly Refused[] {
   const begun = begunUpgrades(inventory, fleet);

@@ -33,8 +33,8 @@ interface Parts {
 }
 
 /**
- * @throws the errors of hosts that do not answer and that `--dead` does not name: they would be cut off, or be left halfway; Refused for
- * a control plane or etcd host that `--dead` names
+ * @throws the errors of hosts that do not answer and that `--dead` does not name: they would be cut off, or be left
+ * halfway; Refused for a control plane or etcd host that `--dead` names
  */
 export function refuseAbsentHosts(run: Run): void {
   const gone = run.connected.observations
@@ -59,7 +59,8 @@ export function refuseAbsentHosts(run: Run): void {
 }
 
 /**
- * New authorities begin by the clock of one host, and what started before a key is known by the clocks of others: no check can be ignored here.
+ * New authorities begin by the clock of one host, and what started before a key is known by the clocks of others: no
+ * check can be ignored here.
  * @throws ChecksFailed for a clock that differs, or is unknown
  */
 function refuseSkewedClocks({ connected, inventory }: Run): void {
@@ -70,7 +71,9 @@ function refuseSkewedClocks({ connected, inventory }: Run): void {
   });
 }
 
-/** Plans one part by what the hosts show now, asks, and carries it out. Undefined: it is through; else the exit code. */
+/**
+ * Plans one part by what the hosts show now, asks, and carries it out. Undefined: it is through; else the exit code.
+ */
 async function carryOutPart(
   run: Run,
   part: Part,
@@ -102,8 +105,9 @@ async function carryOutPart(
 }
 
 /**
- * Carries out a change of authorities, part by part: each is planned by what the hosts show then, and agreed to by itself. Writes the
- * administrator's kubeconfig after each. Returns the exit code. @throws ChecksFailed before a part while clocks differ
+ * Carries out a change of authorities, part by part: each is planned by what the hosts show then, and agreed to by
+ * itself. Writes the administrator's kubeconfig after each. Returns the exit code. @throws ChecksFailed before a part
+ * while clocks differ
  */
 export async function changeAuthorities(
   run: Run,

@@ -69,7 +69,10 @@ async function take(beside: string, path: string): Promise<void> {
   }
 }
 
-/** Writes beside, and gives the file its name when all of it is on the disk. @throws UsageError when the file is there by then */
+/**
+ * Writes beside, and gives the file its name when all of it is on the disk. @throws UsageError when the file is there
+ * by then
+ */
 async function toFile(bytes: Bytes, path: string, runId: string): Promise<void> {
   makeFolder(dirname(path));
   const beside = `${path}.${runId}.part`;
@@ -91,7 +94,10 @@ async function toFile(bytes: Bytes, path: string, runId: string): Promise<void> 
 
 const ENDING = '.backup.age';
 
-/** Deletes all but the newest backups of this cluster in a folder; only files that have the name of one, and never the one just written. */
+/**
+ * Deletes all but the newest backups of this cluster in a folder; only files that have the name of one, and never the
+ * one just written.
+ */
 async function deleteOld(folder: string, cluster: string, keep: number, own: string): Promise<readonly string[]> {
   const isBackup = new RegExp(
     `^${cluster.replaceAll('.', String.raw`\.`)}-\\d{8}T\\d{6}-\\d{3}${ENDING.replaceAll('.', String.raw`\.`)}$`,

@@ -39,7 +39,9 @@ interface Contents {
   readonly parts: readonly PartToWrite[];
 }
 
-/** The files that cannot be made again, of a control plane and of a member of etcd. @throws Refused when one is missing */
+/**
+ * The files that cannot be made again, of a control plane and of a member of etcd. @throws Refused when one is missing
+ */
 async function pkiOf(run: Run, control: LinuxHost, member: LinuxHost): Promise<ReadonlyMap<string, Secret>> {
   const { connected, inventory } = run;
   const common = [

@@ -15,7 +15,9 @@ import { renewAuthorityPhases } from './certs.phases.ts';
 
 const NAMES = Object.keys(AUTHORITY_FILES) as readonly KubeadmAuthority[];
 
-/** The authorities that are meant: those named, or all that kbuild can renew. @throws UsageError for a name that is none */
+/**
+ * The authorities that are meant: those named, or all that kbuild can renew. @throws UsageError for a name that is none
+ */
 function meant({ inventory, connected }: Run, operands: readonly string[]): readonly KubeadmAuthority[] {
   const unknown = operands.find((one) => !NAMES.some((name) => name === one));
   if (unknown !== undefined)

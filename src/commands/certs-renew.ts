@@ -14,7 +14,9 @@ import { withRun } from '../session/with-run.ts';
 import type { RecoverCertsOptions, RenewCertsOptions } from './certs.command.ts';
 import { recoverCertificatesPhases, renewCertificatesPhases } from './certs.phases.ts';
 
-/** Which certificates are meant. @throws UsageError for a name that kubeadm does not renew, and for names beside --all */
+/**
+ * Which certificates are meant. @throws UsageError for a name that kubeadm does not renew, and for names beside --all
+ */
 function dueOf({ connected }: Run, names: readonly string[], { all }: RenewCertsOptions): Due {
   if (names.length > 0 && all === true) throw new UsageError('name certificates, or pass --all: not both');
   const unknown = names.find((name) => !RENEWED_NAMES.some((one) => one === name));
@@ -26,7 +28,10 @@ function dueOf({ connected }: Run, names: readonly string[], { all }: RenewCerts
   return asked(observedLinux(connected.observations.fleet()), all === true ? undefined : names);
 }
 
-/** Plans these phases, asks, carries them out, and writes the administrator's kubeconfig anew: it has a copy of the old admin.conf. */
+/**
+ * Plans these phases, asks, carries them out, and writes the administrator's kubeconfig anew: it has a copy of the old
+ * admin.conf.
+ */
 async function renewed(
   run: Run,
   flags: { readonly kubeconfig?: string | undefined },

@@ -14,7 +14,9 @@ import { controlPlanes, linuxNodes, linuxWorkers } from '../inventory/hosts.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { verifyPhases } from './verify.phases.ts';
 
-/** The parts of a rotation that an operator agrees to one after another. Until the last one begins, there is a way back. */
+/**
+ * The parts of a rotation that an operator agrees to one after another. Until the last one begins, there is a way back.
+ */
 export const ROTATION_PARTS = ['trust', 'sign', 'drop'] as const;
 
 /** One of them. */

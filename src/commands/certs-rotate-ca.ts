@@ -212,7 +212,10 @@ async function rotate(run: Run, flags: RotateCaOptions, name: RotatedName): Prom
 
 const DAY_MS = 24 * 60 * 60_000;
 
-/** The authority, if it is from a rotation of the last day: a run that was cut off at its very end leaves nothing to go on with. */
+/**
+ * The authority, if it is from a rotation of the last day: a run that was cut off at its very end leaves nothing to go
+ * on with.
+ */
 function justRotated({ connected, context }: Run, name: RotatedName): string | undefined {
   const made = new RegExp(`^${SUBJECTS[name]}-\\d{8}t\\d{6}z$`);
   return observedLinux(connected.observations.fleet())

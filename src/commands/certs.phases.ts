@@ -22,9 +22,9 @@ const TITLES: Readonly<Record<KubeadmAuthority, string>> = {
 };
 
 /**
- * What `kbuild certs renew-ca` does, in order: for each authority, one control plane after another trusts its renewed certificate; that of
- * the cluster then goes to the workers, and the cluster tells it to its pods and to hosts that join. While the API is away, because an
- * authority has ended, only the hosts get theirs.
+ * What `kbuild certs renew-ca` does, in order: for each authority, one control plane after another trusts its renewed
+ * certificate; that of the cluster then goes to the workers, and the cluster tells it to its pods and to hosts that
+ * join. While the API is away, because an authority has ended, only the hosts get theirs.
  */
 export function renewAuthorityPhases(
   inventory: Inventory,
@@ -72,7 +72,10 @@ export const renewCertificatesPhases = (inventory: Inventory, due: Due): readonl
   );
 };
 
-/** Control planes whose kubelets have no valid certificate: all at once, because an etcd without quorum serves none of them. */
+/**
+ * Control planes whose kubelets have no valid certificate: all at once, because an etcd without quorum serves none of
+ * them.
+ */
 export const kubeletCertificatesPhase = (inventory: Inventory): Phase =>
   linux(
     'kubelet-certificates',
@@ -90,8 +93,8 @@ const apiAnswers: Step<'cluster'> = {
 };
 
 /**
- * What `kbuild certs recover` does, in order: kubelets of control planes, so that their pods run; certificates of etcd and of the control
- * planes; then the API answers, and the kubelets of workers ask it for theirs.
+ * What `kbuild certs recover` does, in order: kubelets of control planes, so that their pods run; certificates of etcd
+ * and of the control planes; then the API answers, and the kubelets of workers ask it for theirs.
  */
 export const recoverCertificatesPhases = (inventory: Inventory): readonly Phase[] =>
   ifAny(

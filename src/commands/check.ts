@@ -35,8 +35,8 @@ const bracketed = (address: string): string => (address.includes(':') ? `[${addr
 const isWindows = ({ labels }: NodeView): boolean => labels['kubernetes.io/os'] === 'windows';
 
 /**
- * Tests the network of the live cluster from pods on its Linux nodes. undefined if there is no cluster. Makes no pods in a
- * foreign cluster. @throws the reason of the run's signal when it was interrupted, after the pods are removed
+ * Tests the network of the live cluster from pods on its Linux nodes. undefined if there is no cluster. Makes no pods
+ * in a foreign cluster. @throws the reason of the run's signal when it was interrupted, after the pods are removed
  */
 export async function surveyPods({
   connected,

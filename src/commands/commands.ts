@@ -14,8 +14,8 @@ import { upgrade } from './upgrade.command.ts';
 import { windowsSelftest } from './windows-selftest.command.ts';
 
 /**
- * The program: all commands, in the order of `kbuild --help`. The code of each command is loaded when the command runs. It
- * stands here and not beside the declaration, because the code imports the type of its options from there.
+ * The program: all commands, in the order of `kbuild --help`. The code of each command is loaded when the command runs.
+ * It stands here and not beside the declaration, because the code imports the type of its options from there.
  */
 export const commands: readonly (Command | CommandGroup)[] = [
   command(init, async () => (await import('./init.ts')).runInit),

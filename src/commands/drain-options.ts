@@ -5,7 +5,9 @@ import type { RebootOptions } from './reboot.command.ts';
 import { drainOf } from './remove.ts';
 import type { UpgradeOptions } from './upgrade.command.ts';
 
-/** How a command that drains one node after another does it, by `--drain-timeout`, `--disable-eviction` and `--force`. */
+/**
+ * How a command that drains one node after another does it, by `--drain-timeout`, `--disable-eviction` and `--force`.
+ */
 export function rollingDrain(
   inventory: Inventory,
   flags: RebootOptions | UpgradeOptions,

@@ -130,7 +130,9 @@ function memberHosts({ inventory, connected }: Run): readonly LinuxHost[] {
   throw new Refused('no-etcd', inventory.name, 'no host runs etcd yet', 'build the cluster: `kbuild up`');
 }
 
-/** @throws the errors of hosts with a member that this run could not reach: each member is defragmented on its own host */
+/**
+ * @throws the errors of hosts with a member that this run could not reach: each member is defragmented on its own host
+ */
 const refuseUnreachedMembers = (run: Run, isNeeded: (host: LinuxHost) => boolean): void => {
   refuseUnreachable(
     run,
@@ -166,8 +168,8 @@ async function agreed(run: Run, view: EtcdView, flags: DefragmentOptions): Promi
 }
 
 /**
- * `kbuild etcd defragment`: makes room in etcd. It takes the locks of the hosts, and not the Lease: under the alarm NOSPACE the
- * API takes no writes, and only members that are all in this inventory are changed, by their hosts.
+ * `kbuild etcd defragment`: makes room in etcd. It takes the locks of the hosts, and not the Lease: under the alarm
+ * NOSPACE the API takes no writes, and only members that are all in this inventory are changed, by their hosts.
  */
 export const runDefragment = (outer: Context, flags: DefragmentOptions): Promise<number> =>
   withRun(outer, flags, { command: 'etcd defragment', json: 'document' }, async (run) => {

@@ -26,8 +26,9 @@ import { restoreHosts } from './restore.phases.ts';
 type RestoredHosts = Pick<Restore, 'controls' | 'members'>;
 
 /**
- * The hosts that are restored: all control planes and etcd hosts of the inventory but those that `--dead` names. @throws
- * Refused when there is none, or nothing to restore into, or a marker there cannot be read; the errors of hosts that do not answer
+ * The hosts that are restored: all control planes and etcd hosts of the inventory but those that `--dead` names.
+ * @throws Refused when there is none, or nothing to restore into, or a marker there cannot be read; the errors of hosts
+ * that do not answer
  */
 export function restoredHosts(run: Run): RestoredHosts {
   const { connected, flags, inventory } = run;
@@ -94,8 +95,9 @@ export async function refuseOtherSnapshot(run: Run, hosts: readonly LinuxHost[],
 }
 
 /**
- * @throws Refused while members of etcd that are not restored run, or do not answer and are not declared dead; and while anything answers where
- * the inventory has another control plane or etcd host. Returns the members that are left out.
+ * @throws Refused while members of etcd that are not restored run, or do not answer and are not declared dead; and
+ * while anything answers where the inventory has another control plane or etcd host. Returns the members that are left
+ * out.
  */
 export async function refuseOtherMembers(
   run: Run,
@@ -133,7 +135,10 @@ const markersOn = (run: Run, about: RestoredHosts): readonly (Marker | 'absent' 
   return restoreHosts(about).map((host) => linuxFacts(fleet, host)?.marker ?? 'absent');
 };
 
-/** The id of a recovery of these hosts. @throws Refused if a restore of a snapshot was cut off there: its data may be in place already */
+/**
+ * The id of a recovery of these hosts. @throws Refused if a restore of a snapshot was cut off there: its data may be in
+ * place already
+ */
 export function recoveryId(run: Run, about: RestoredHosts): Pick<Restore, 'id' | 'hasEnded'> & { hasBegun: boolean } {
   const markers = markersOn(run, about);
   const begun = begunRestore(markers);

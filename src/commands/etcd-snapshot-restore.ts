@@ -17,8 +17,8 @@ import type { RestoreSnapshotOptions } from './etcd.command.ts';
 import { restoreHosts, restorePhases } from './restore.phases.ts';
 
 /**
- * Removes what a failed restore prepared, unless it has stopped something already. If a host cannot be reached, the next `up`
- * removes it.
+ * Removes what a failed restore prepared, unless it has stopped something already. If a host cannot be reached, the
+ * next `up` removes it.
  */
 async function takeBackPrepared({ connected, context }: Run, restore: Restore): Promise<void> {
   const hosts = restoreHosts(restore);
@@ -61,7 +61,9 @@ interface Restoring {
   readonly refuse: () => Promise<void>;
 }
 
-/** The restore that the operator wants. @throws UsageError without a snapshot; Refused when it must not be restored here */
+/**
+ * The restore that the operator wants. @throws UsageError without a snapshot; Refused when it must not be restored here
+ */
 async function restoreOf(run: Run, file: string | undefined): Promise<Restoring> {
   const { context, inventory } = run;
   requireOurs(run);

@@ -49,8 +49,8 @@ export function everyPhase(inventory: Inventory): readonly Phase[] {
 }
 
 /**
- * The files, packages and units that the probes of each host read: all that checks and steps of any command watch there. So
- * one observation of a host serves every command.
+ * The files, packages and units that the probes of each host read: all that checks and steps of any command watch
+ * there. So one observation of a host serves every command.
  */
 export function watchedOn(inventory: Inventory): (host: Host) => Watched {
   const always = ({ os }: Host): readonly Watches[] => [

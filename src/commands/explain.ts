@@ -103,8 +103,9 @@ function asked([first, second, ...rest]: readonly string[]): Explanation | reado
 }
 
 /**
- * `kbuild explain [TOPIC]`: what a setting, a check, a refusal or an exit code is, from the schema, the checks and the tables of refusals and exit codes.
- * Reads no inventory and contacts no host. @throws UsageError for an unknown name, with the nearest one
+ * `kbuild explain [TOPIC]`: what a setting, a check, a refusal or an exit code is, from the schema, the checks and the
+ * tables of refusals and exit codes. Reads no inventory and contacts no host. @throws UsageError for an unknown name,
+ * with the nearest one
  */
 export function runExplain(context: Context, flags: ExplainOptions, operands: readonly string[]): Promise<number> {
   const found = asked(operands);

@@ -203,8 +203,8 @@ const flagged = (flags: InitOptions): boolean =>
   ).some((flag) => flags[flag] !== undefined);
 
 /**
- * Writes the schema of inventories beside a new one, for editors; says so. Draft 7, which every editor knows. One that is there
- * stays, and an inventory without one is as good.
+ * Writes the schema of inventories beside a new one, for editors; says so. Draft 7, which every editor knows. One that
+ * is there stays, and an inventory without one is as good.
  */
 async function schemaBeside(inventory: string): Promise<string> {
   try {
@@ -217,8 +217,9 @@ async function schemaBeside(inventory: string): Promise<string> {
 }
 
 /**
- * `kbuild init [FILE]`: a commented inventory, to stdout or to a new file, then with its schema beside it. Asks questions if there is a terminal and
- * no flag gives an answer. Writes an example if there is neither. @throws UsageError for answers that make no valid inventory.
+ * `kbuild init [FILE]`: a commented inventory, to stdout or to a new file, then with its schema beside it. Asks
+ * questions if there is a terminal and no flag gives an answer. Writes an example if there is neither. @throws
+ * UsageError for answers that make no valid inventory.
  */
 export async function runInit(context: Context, flags: InitOptions): Promise<number> {
   const text = skeleton(flagged(flags) || !context.canAsk ? answered(flags) : await asked(context));

@@ -26,7 +26,9 @@ import { nodeReady } from '../kubeadm/ready.step.ts';
 import { networkSteps } from '../network/plugins.step.ts';
 import { paths } from '../paths.ts';
 
-/** The hosts of a move by what they do in it. A host that has yet to join takes no part: it joins at the new endpoint. */
+/**
+ * The hosts of a move by what they do in it. A host that has yet to join takes no part: it joins at the new endpoint.
+ */
 interface Movers {
   readonly controls: readonly LinuxHost[];
   readonly workers: readonly LinuxHost[];
@@ -102,9 +104,10 @@ function leadPhases(inventory: Inventory, { all, controls, workers }: Movers): r
 }
 
 /**
- * What `kbuild move-endpoint` does, in order: the new endpoint stands, is in the API servers' certificates and serves this cluster to
- * every host; then kubeconfigs, what joining hosts are told, kube-proxy and the workers' kubelets are led there, and kubeadm's
- * configuration notes it last. What served the old endpoint stays. Throws `FactError` when a fact that it needs is unknown.
+ * What `kbuild move-endpoint` does, in order: the new endpoint stands, is in the API servers' certificates and serves
+ * this cluster to every host; then kubeconfigs, what joining hosts are told, kube-proxy and the workers' kubelets are
+ * led there, and kubeadm's configuration notes it last. What served the old endpoint stays. Throws `FactError` when a
+ * fact that it needs is unknown.
  */
 export function moveEndpointPhases(inventory: Inventory, fleet: Fleet): readonly Phase[] {
   const movers = moversOf(inventory, fleet);
@@ -117,7 +120,9 @@ const BALANCER_FILES = [
   { path: paths.keepalivedConfig, step: keepalived[1]! },
 ];
 
-/** Balancers of kbuild that serve the old endpoint, and that the new one would take: they have one address and one port. */
+/**
+ * Balancers of kbuild that serve the old endpoint, and that the new one would take: they have one address and one port.
+ */
 function balancersInUse(inventory: Inventory, fleet: Fleet, old: string): readonly string[] {
   const isOwn = controlPlanes(inventory).some(({ address, internalAddress }) =>
     [address, internalAddress].includes(endpointHost(old)),
@@ -137,8 +142,8 @@ function balancersInUse(inventory: Inventory, fleet: Fleet, old: string): readon
 }
 
 /**
- * Why the move would take the old endpoint away before its time; empty if it would not. Throws `FactError` when a fact that it needs is
- * unknown.
+ * Why the move would take the old endpoint away before its time; empty if it would not. Throws `FactError` when a fact
+ * that it needs is unknown.
  */
 export function oldEndpointRefusals(inventory: Inventory, fleet: Fleet): readonly Refused[] {
   if (fleet.cluster.state !== 'up' || !isMoving(inventory, fleet.cluster)) return [];

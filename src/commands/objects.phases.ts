@@ -32,8 +32,8 @@ export const wantedObjects = (inventory: Inventory): readonly JsonObject[] =>
   ].flatMap((manifest) => manifest?.objects ?? []);
 
 /**
- * The objects that kbuild observes in the cluster: also those in which its endpoint lives. With Windows hosts also all that kubeadm
- * deploys, which must not run there.
+ * The objects that kbuild observes in the cluster: also those in which its endpoint lives. With Windows hosts also all
+ * that kubeadm deploys, which must not run there.
  */
 export const observedObjects = (inventory: Inventory): readonly JsonObject[] => [
   ...wantedObjects(inventory),
@@ -64,7 +64,10 @@ function read(key: string): Key {
   return { key, kind, title: `${kind} ${name}`, identity };
 }
 
-/** Deletes objects that kbuild applied and the inventory no longer has. Keeps Namespaces and CRDs, but no longer owns them. */
+/**
+ * Deletes objects that kbuild applied and the inventory no longer has. Keeps Namespaces and CRDs, but no longer owns
+ * them.
+ */
 export const unwantedObjects: Step<'cluster'> = {
   name: 'unwanted-objects',
   diff: ({ inventory, facts, fleet }) => {

@@ -31,8 +31,8 @@ function replace(path: string, content: string): void {
 }
 
 /**
- * Writes a file, mode 0600. Replaces only an empty file and one that begins as the content does: a name that was mistyped
- * must not cost an inventory. @throws UsageError when another file is there, or it cannot be written
+ * Writes a file, mode 0600. Replaces only an empty file and one that begins as the content does: a name that was
+ * mistyped must not cost an inventory. @throws UsageError when another file is there, or it cannot be written
  */
 export function writeOwnFile(path: string, content: string, begins: string): void {
   try {

@@ -24,7 +24,9 @@ import { up } from './up.phases.ts';
 /** A change and what it would change, line by line; undefined where the change has nothing to show. */
 type Previewed = PlannedChange & { readonly diff?: string };
 
-/** Reads what `plan --diff` shows of each change, many hosts at once. An error takes the place of what cannot be read. */
+/**
+ * Reads what `plan --diff` shows of each change, many hosts at once. An error takes the place of what cannot be read.
+ */
 async function previewed({ connected, flags }: Run, changes: readonly PlannedChange[]): Promise<readonly Previewed[]> {
   const results = await eachLimit(changes, flags.concurrency ?? DEFAULT_CONCURRENCY, async (planned) => {
     const diff = await planned.change.preview?.(connected.on);

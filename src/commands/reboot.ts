@@ -22,7 +22,10 @@ import { awayAtOnce, rollingDrain } from './drain-options.ts';
 import type { RebootOptions } from './reboot.command.ts';
 import { reboot, rebootsOf } from './reboot.phases.ts';
 
-/** The hosts that the run may restart. @throws UsageError for an unknown name; Refused for a Windows host and for one that has not joined */
+/**
+ * The hosts that the run may restart. @throws UsageError for an unknown name; Refused for a Windows host and for one
+ * that has not joined
+ */
 function hostsOf({ inventory, connected }: Run, operands: readonly string[]): readonly LinuxHost[] {
   const { cluster } = connected.observations.fleet();
   const joined = new Set(cluster.state === 'up' ? cluster.nodes.map(({ name }) => name) : []);

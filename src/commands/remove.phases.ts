@@ -23,10 +23,10 @@ export interface RemoveOptions {
 }
 
 /**
- * What `kbuild remove` does. It first takes out what kbuild does not reach: it drains a node that is Ready, and removes etcd member and Node object. Then it drains
- * every other host, removes its etcd member, cleans it and deletes its Node object, one host after another. Load balancers of
- * kbuild stop using a host before it leaves, and remove it from their own peers afterwards. `removalRefusals` decides which
- * hosts may leave.
+ * What `kbuild remove` does. It first takes out what kbuild does not reach: it drains a node that is Ready, and removes
+ * etcd member and Node object. Then it drains every other host, removes its etcd member, cleans it and deletes its Node
+ * object, one host after another. Load balancers of kbuild stop using a host before it leaves, and remove it from their
+ * own peers afterwards. `removalRefusals` decides which hosts may leave.
  */
 export function remove(inventory: Inventory, { leaving, drain, before }: RemoveOptions): readonly Phase[] {
   const gone = leaving.filter(({ host }) => host === undefined);

@@ -60,7 +60,9 @@ export function runsOf(context: Context, cluster: string): readonly RecordFile[]
 /** True for what names a file and no run. */
 const isPath = (run: string): boolean => run.includes('/') || run.endsWith('.ndjson');
 
-/** The run that `name` means: the newest, that of an id or its beginning, or the newest of a command. @throws UsageError */
+/**
+ * The run that `name` means: the newest, that of an id or its beginning, or the newest of a command. @throws UsageError
+ */
 function chosenRun(runs: readonly RecordFile[], name: string | undefined): RecordFile {
   if (name === undefined) return runs[0]!;
   const command = name.trim().replaceAll(/\s+/g, '-');
@@ -194,12 +196,16 @@ async function list(context: Context, flags: ReportOptions): Promise<number> {
 const fileName = ({ head: { cluster, run } }: RunRecord): string =>
   `${`${cluster}-${run}`.replaceAll(/[^A-Za-z0-9.-]/g, '_').replace(/^[.-]+/, '')}.html`;
 
-/** The record was masked when it was written. A file that the operator names may be another's: what looks like a secret is masked. */
+/**
+ * The record was masked when it was written. A file that the operator names may be another's: what looks like a secret
+ * is masked.
+ */
 const masked = (record: RunRecord): RunRecord => masker().value(record);
 
 /**
  * `kbuild report [RUN]`: a run as one HTML file, and as a Chrome trace. Contacts no host.
- * @throws UsageError when there is no such run, its record cannot be read, or a file that kbuild did not write would be overwritten
+ * @throws UsageError when there is no such run, its record cannot be read, or a file that kbuild did not write would be
+ * overwritten
  */
 export async function runReport(context: Context, flags: ReportOptions, [name]: readonly string[]): Promise<number> {
   if (flags.list === true) {

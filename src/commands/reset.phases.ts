@@ -50,8 +50,8 @@ export interface ResetOptions {
 }
 
 /**
- * What `kbuild reset` does to hosts outside a live cluster, or to all hosts: it cleans workers first, then control planes one
- * by one, then hosts of role etcd. It does not drain. `resetRefusals` decides which hosts it may clean.
+ * What `kbuild reset` does to hosts outside a live cluster, or to all hosts: it cleans workers first, then control
+ * planes one by one, then hosts of role etcd. It does not drain. `resetRefusals` decides which hosts it may clean.
  */
 export function reset(inventory: Inventory, { hosts, except = new Set() }: ResetOptions): readonly Phase[] {
   const isSelected = ({ name }: Host): boolean => selects(hosts, name) && !except.has(name);

@@ -50,7 +50,10 @@ function scopeText(run: Run, names: readonly string[]): string {
   return `This destroys the cluster ${run.inventory.name} with all its data (${seen}).${stays}`;
 }
 
-/** Asks the operator to type each name, unless `given` by `--yes-destroy`. @throws UsageError for a wrong name, and if there is no terminal */
+/**
+ * Asks the operator to type each name, unless `given` by `--yes-destroy`. @throws UsageError for a wrong name, and if
+ * there is no terminal
+ */
 async function confirmNames(run: Run, names: readonly string[], given: readonly string[] | undefined): Promise<void> {
   const { context } = run;
   if (given === undefined && !context.canAsk) {

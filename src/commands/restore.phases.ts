@@ -12,15 +12,18 @@ import { lostNodesDeleted } from '../kubeadm/tokens.step.ts';
 import { manifestsBack } from '../upgrade/control-plane.step.ts';
 import { up } from './up.phases.ts';
 
-/** The phases of `up` until the first control plane serves. The data of the backup takes the place of an etcd on other hosts. */
+/**
+ * The phases of `up` until the first control plane serves. The data of the backup takes the place of an etcd on other
+ * hosts.
+ */
 const firstOf = (phases: readonly Phase[]): readonly Phase[] =>
   phases
     .slice(0, phases.findIndex(({ name }) => name === 'settings') + 1)
     .filter(({ name }) => name !== 'reach-etcd' && !name.startsWith('etcd-'));
 
 /**
- * The first part of `kbuild restore`: the hosts are prepared as by `up`, and the first control plane begins with the keys and
- * the data of the backup. `up` does the rest: the others join, and workers come by themselves.
+ * The first part of `kbuild restore`: the hosts are prepared as by `up`, and the first control plane begins with the
+ * keys and the data of the backup. `up` does the rest: the others join, and workers come by themselves.
  */
 export const restoreBackupPhases = (
   inventory: Inventory,
@@ -39,11 +42,12 @@ export const restoreHosts = ({ controls, members }: Pick<Restore, 'controls' | '
 ];
 
 /**
- * What `kbuild etcd snapshot restore` does: manifests that an upgrade which was cut off has moved away come back, for the restored control
- * plane needs them, and the marker of that upgrade is kept until the restore has ended. Every host creates its new data. Then all API servers
- * and etcds stop. The new data takes the place of the old data, which is kept. etcd starts everywhere, then the API servers. Each phase
- * waits for all hosts, so no restored member starts while an old one runs. If it is cut off, the same command continues.
- * `kbuild etcd recover` does the same, but stops etcd first, and creates the new data from the old.
+ * What `kbuild etcd snapshot restore` does: manifests that an upgrade which was cut off has moved away come back, for
+ * the restored control plane needs them, and the marker of that upgrade is kept until the restore has ended. Every host
+ * creates its new data. Then all API servers and etcds stop. The new data takes the place of the old data, which is
+ * kept. etcd starts everywhere, then the API servers. Each phase waits for all hosts, so no restored member starts
+ * while an old one runs. If it is cut off, the same command continues. `kbuild etcd recover` does the same, but stops
+ * etcd first, and creates the new data from the old.
  */
 export function restorePhases(restore: Restore): readonly Phase[] {
   const all = restoreHosts(restore);

@@ -12,7 +12,10 @@ import { networkReady } from '../network/ready.step.ts';
 import { drainsForRuntime, rollingRuntimeSteps } from '../runtime/rolling.step.ts';
 import { watchingRuntime } from '../runtime/version.step.ts';
 
-/** The steps that bring a joined host to an edited `runtime.version` and `runtime.cgroupDriver`. One host at a time takes them. */
+/**
+ * The steps that bring a joined host to an edited `runtime.version` and `runtime.cgroupDriver`. One host at a time
+ * takes them.
+ */
 export const runtimeVersionSteps = (inventory: Inventory): readonly Step[] => [
   jobEnded,
   ...rollingRuntimeSteps(

@@ -18,8 +18,8 @@ function documentNamed(name: string): DocumentName {
 }
 
 /**
- * `kbuild schema`: the JSON Schema of the inventory, for editors, or of a document that kbuild prints. @throws UsageError for an
- * unknown document or draft
+ * `kbuild schema`: the JSON Schema of the inventory, for editors, or of a document that kbuild prints. @throws
+ * UsageError for an unknown document or draft
  */
 export function runSchema(context: Context, flags: SchemaOptions): Promise<number> {
   const draft = DRAFTS.find((one) => one === (flags.draft ?? DRAFTS[0]));

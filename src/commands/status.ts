@@ -80,8 +80,8 @@ function displayOf(run: Run, flags: StatusOptions, watch: StatusWatch): Display 
 }
 
 /**
- * Observes again and again over the connections of the run, and shows what changed, until the run is interrupted. Returns
- * its exit code. @throws errors of kbuild itself
+ * Observes again and again over the connections of the run, and shows what changed, until the run is interrupted.
+ * Returns its exit code. @throws errors of kbuild itself
  */
 export async function watchStatus(run: Run, flags: StatusOptions, statusNow: () => Status): Promise<number> {
   const { context, connected, signal, mask } = run;
@@ -185,7 +185,9 @@ function shownStatus(run: Run, flags: StatusOptions, status: Status): string {
   return statusText(status, run.context.nowMs());
 }
 
-/** `kbuild status`: the cluster as it is, whether it is healthy, and where it differs from the inventory. Reads only. */
+/**
+ * `kbuild status`: the cluster as it is, whether it is healthy, and where it differs from the inventory. Reads only.
+ */
 export function runStatus(outer: Context, flags: StatusOptions): Promise<number> {
   checkFlags(flags);
   const isEndless = flags.watch === true;

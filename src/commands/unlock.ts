@@ -73,8 +73,8 @@ const asJson = <Lock extends Shown>({ notFreed, ...lock }: Lock): AsJson<Lock> =
   notFreed === undefined ? lock : { ...lock, notFreed: notFreed.message };
 
 /**
- * `kbuild unlock`: shows the holder of each host's lock and of the cluster's Lease. `--force` frees them, except those of
- * foreign hosts and clusters. Never ends a job.
+ * `kbuild unlock`: shows the holder of each host's lock and of the cluster's Lease. `--force` frees them, except those
+ * of foreign hosts and clusters. Never ends a job.
  */
 export const runUnlock = (outer: Context, flags: UnlockOptions): Promise<number> =>
   withRun(outer, flags, { command: 'unlock', json: 'document' }, async ({ connected, context, inventory }) => {

@@ -99,7 +99,8 @@ const beforeInit = [kubeadmPatches, kubeVipOfFounder];
 
 /** The switches of phases that overlap only in some inventories. */
 const switchesOf = (inventory: Inventory) => ({
-  // `kubeadm init` connects to the endpoint: every load balancer must run before the first control plane goes on. Old and new ones may overlap.
+  // `kubeadm init` connects to the endpoint: every load balancer must run before the first control plane goes on. Old
+  // and new ones may overlap.
   unlessBalancing: balancers(inventory).length > 0 ? {} : OVERLAPS,
   // A control plane connects only after all members that kbuild builds serve.
   etcdThere: inventory.etcd.topology === 'built' ? IN_TURN : QUEUED,
@@ -107,7 +108,10 @@ const switchesOf = (inventory: Inventory) => ({
   ifStacked: inventory.etcd.topology === 'stacked' ? QUEUED : IN_TURN,
 });
 
-/** The objects in the cluster. The user's own Services may name addresses of the further networks, and their pods RuntimeClasses. */
+/**
+ * The objects in the cluster. The user's own Services may name addresses of the further networks, and their pods
+ * RuntimeClasses.
+ */
 const objects = [serviceSubnets, handlerClasses, userManifests, unwantedObjects];
 
 /**
@@ -115,8 +119,8 @@ const objects = [serviceSubnets, handlerClasses, userManifests, unwantedObjects]
  * so `kubeadm init` runs on the first control plane while workers still install packages and pull images. Then control
  * planes join one after another, while workers join and the pod network starts.
  *
- * Calls `before` before every change of etcd's members, and `keep` before it undoes a half-finished init, join or reset. `from`: the
- * backup of a cluster that was lost, with whose keys and data the first control plane begins.
+ * Calls `before` before every change of etcd's members, and `keep` before it undoes a half-finished init, join or
+ * reset. `from`: the backup of a cluster that was lost, with whose keys and data the first control plane begins.
  */
 export function up(
   inventory: Inventory,
@@ -128,7 +132,8 @@ export function up(
   const { controls, workers, nodes, etcdClients, withFiles, served, verifying, joined } = more;
   const { unlessBalancing, etcdThere, ifStacked } = switchesOf(inventory);
   const [fewNodes, runtime] = [atOnceOf(inventory, nodes), runtimeSteps(inventory).map(atRuntimeOfHost)];
-  // With an external etcd, the phase `reach-etcd` undoes half-finished actions, and first of all: it deletes the client certificates.
+  // With an external etcd, the phase `reach-etcd` undoes half-finished actions, and first of all: it deletes the client
+  // certificates.
   const [undo, undoStacked] = [undoSteps(before, keep), etcdClients.length > 0 ? [] : undoSteps(before, keep)];
   return [
     linux('prepare', 'Prepare hosts', kubernetes, [jobEnded, ...earlierRuns, cloudInitEnded, ...prepare]),

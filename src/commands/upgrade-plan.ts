@@ -87,7 +87,10 @@ export async function missingDownloads(
 /** The step in which kubeadm writes the manifests of a control plane again, and renews its certificates. */
 const UPGRADED = 'control-plane-upgraded';
 
-/** The lines that a function makes of facts; where one could not be observed, a line that says so: a note stops no upgrade. */
+/**
+ * The lines that a function makes of facts; where one could not be observed, a line that says so: a note stops no
+ * upgrade.
+ */
 function orUnknown(what: string, lines: () => readonly string[]): readonly string[] {
   try {
     return lines();
@@ -135,7 +138,10 @@ const networkStays = (inventory: Inventory, fleet: Fleet): readonly string[] =>
       .map(({ summary }) => `the network plugin stays as it is; afterwards \`kbuild up\` would ${summary}`),
   );
 
-/** What else an upgrade does or leaves, one line each: certificates that are renewed, and a network plugin that should follow. */
+/**
+ * What else an upgrade does or leaves, one line each: certificates that are renewed, and a network plugin that should
+ * follow.
+ */
 export const upgradeNotes = (
   inventory: Inventory,
   fleet: Fleet,
@@ -159,8 +165,8 @@ export const hopsText = (hops: readonly Hop[]): string =>
   `Kubernetes ${[hops[0]?.from, ...hops.map(({ version }) => version)].filter((one, at, all) => one !== all[at - 1]).join(' → ')}\n`;
 
 /**
- * What the upgrade meets in the cluster, as text and as JSON. Reads only. `use`: where it is only shown, a part that cannot be read is shown as
- * unknown.
+ * What the upgrade meets in the cluster, as text and as JSON. Reads only. `use`: where it is only shown, a part that
+ * cannot be read is shown as unknown.
  * @throws Refused for objects that no newer API server can read; FactError when it is unknown whether there are any
  */
 export async function viewOf(

@@ -47,9 +47,10 @@ const newcomers = (inventory: Inventory, fleet: Fleet): readonly Host[] =>
     .map(({ host }) => host);
 
 /**
- * The phases that go on while hosts are unreachable. An absent worker or load balancer is only left out. While a control
- * plane or an etcd host is absent, etcd's members do not change, no API server, etcd, runtime or kubelet of the other control
- * planes is restarted, none is drained for that, and their manifests stay as they are. Pure. Throws `FactError` when a fact that it needs is unknown.
+ * The phases that go on while hosts are unreachable. An absent worker or load balancer is only left out. While a
+ * control plane or an etcd host is absent, etcd's members do not change, no API server, etcd, runtime or kubelet of the
+ * other control planes is restarted, none is drained for that, and their manifests stay as they are. Pure. Throws
+ * `FactError` when a fact that it needs is unknown.
  */
 export function withoutAbsent(phases: readonly Phase[], inventory: Inventory, fleet: Fleet): Without {
   const present = reached(phases, fleet);

@@ -13,8 +13,8 @@ const POLL_MS = 1000;
 /** Workers that are disrupted together, and the pause between two batches of them: `rollout.pause`. */
 export interface WorkerBatches {
   /**
-   * Waits until the worker belongs to the batch that is under way, or begins the next one. True: there was a pause, and what was
-   * observed before it may have changed. A host that is no worker does not wait.
+   * Waits until the worker belongs to the batch that is under way, or begins the next one. True: there was a pause, and
+   * what was observed before it may have changed. A host that is no worker does not wait.
    * @throws Interrupted when the run is ended meanwhile
    */
   readonly enter: (phase: Phase, place: Place, host: Host) => Promise<boolean>;
@@ -35,9 +35,9 @@ const sizeIn = (phase: Phase, atOnce: number): number =>
   phase.batch === undefined ? Math.min(atOnce, phase.concurrency ?? atOnce) : phase.hosts.length;
 
 /**
- * The batches of a run. A batch has at most `atOnce` workers, and those of a phase that goes host by host have one. `broken`: hosts
- * that were not healthy after their turn: the others are refused without a pause. A host of a batch that is not well any more after the
- * pause is one of them.
+ * The batches of a run. A batch has at most `atOnce` workers, and those of a phase that goes host by host have one.
+ * `broken`: hosts that were not healthy after their turn: the others are refused without a pause. A host of a batch
+ * that is not well any more after the pause is one of them.
  */
 export function workerBatches(run: Convergence, atOnce: number, broken: Set<string>): WorkerBatches {
   const { nowMs, sleep, signal } = run;
@@ -114,7 +114,10 @@ export const workersAtOnce = (inventory: Inventory): number =>
     inventory.hosts.filter(({ role }) => role === 'worker'),
   );
 
-/** One host that is not a worker at a time, and at most so many workers as the run says (default: `rollout.maxUnavailable` of the inventory). */
+/**
+ * One host that is not a worker at a time, and at most so many workers as the run says (default:
+ * `rollout.maxUnavailable` of the inventory).
+ */
 export function turns(run: Convergence): Turns {
   const atOnce = run.workersAtOnce ?? workersAtOnce(run.inventory);
   const ofWorkers = limiter(atOnce);

@@ -40,7 +40,10 @@ export interface CheckPage {
   readonly watches?: Watches;
 }
 
-/** A named reason not to start: pure, sees inventory and fleet. A `FactError` that it throws becomes a finding `unknown`. */
+/**
+ * A named reason not to start: pure, sees inventory and fleet. A `FactError` that it throws becomes a finding
+ * `unknown`.
+ */
 export interface Check extends CheckPage {
   readonly test: (seen: { readonly inventory: Inventory; readonly fleet: Fleet }) => readonly Finding[];
 }

@@ -35,7 +35,10 @@ export const withInventory = <K extends Kind>(step: Step<K>, inventory: (target:
   diff: (target) => step.diff({ ...target, inventory: inventory(target) }),
 });
 
-/** A step that is made for each target, e.g. because what it expects of the run depends on it. All but its `diff` is as in `shape`. */
+/**
+ * A step that is made for each target, e.g. because what it expects of the run depends on it. All but its `diff` is as
+ * in `shape`.
+ */
 export const perTarget = <K extends Kind>(shape: Step<K>, make: (target: Target<K>) => Step<K>): Step<K> => ({
   ...shape,
   diff: (target) => make(target).diff(target),
@@ -83,8 +86,9 @@ export const orWaitForApi = <K extends 'linux' | 'windows'>(
 const API_BACK_MS = 5 * 60_000;
 
 /**
- * A step of a node that waits while the API does not answer: until it does, the state of the node is unknown. Without the wait, an observation
- * that a busy API leaves unanswered would pass for "nothing to do", and the steps that follow would change a node that was not drained.
+ * A step of a node that waits while the API does not answer: until it does, the state of the node is unknown. Without
+ * the wait, an observation that a busy API leaves unanswered would pass for "nothing to do", and the steps that follow
+ * would change a node that was not drained.
  */
 export const whenApiAnswers = <K extends 'linux' | 'windows'>(step: Step<K>): Step<K> => ({
   ...orWaitForApi(step, ({ host }) => host.role !== 'etcd'),

@@ -34,7 +34,9 @@ export type AnyStep = Step & Step<'windows'>;
 /** A target of either system. */
 export type AnyTarget = Pick<Target<'linux' | 'windows'>, 'inventory' | 'fleet' | 'host'>;
 
-/** Whether a drain notes the workloads that have pods on the node, so that a later step can wait until they are back. */
+/**
+ * Whether a drain notes the workloads that have pods on the node, so that a later step can wait until they are back.
+ */
 type Noting = 'notes workloads' | 'notes nothing';
 
 /** What is drained, and how. */
@@ -51,8 +53,9 @@ export interface DrainOptions {
 }
 
 /**
- * What `kubectl drain` is told about a kubelet that does not report, e.g. because the API server of its own host is down: it ends no pod that the API
- * deletes. Where the host is cleaned after the drain (`notes nothing`), its pods end then, so that their time to end is waited for, and no more.
+ * What `kubectl drain` is told about a kubelet that does not report, e.g. because the API server of its own host is
+ * down: it ends no pod that the API deletes. Where the host is cleaned after the drain (`notes nothing`), its pods end
+ * then, so that their time to end is waited for, and no more.
  */
 const forSilentKubelet = (node: NodeView, noting: Noting): readonly string[] =>
   noting === 'notes nothing' && node.conditions.some(({ type, status }) => type === 'Ready' && status === 'Unknown')
@@ -81,8 +84,8 @@ const afterHooks = ({ inventory, host }: AnyTarget): string =>
   hooksFor(inventory, 'beforeDrain', host).length === 0 ? '' : 'run the hook beforeDrain, then ';
 
 /**
- * Cordons a node before another one is drained, so that no pod moves twice. The drain follows, and notes what is not noted yet.
- * An operator's cordon stays his.
+ * Cordons a node before another one is drained, so that no pod moves twice. The drain follows, and notes what is not
+ * noted yet. An operator's cordon stays his.
  */
 export const cordonStep = (isDue: (node: NodeView) => boolean): AnyStep => ({
   name: 'cordoned',
@@ -109,9 +112,10 @@ export const cordonStep = (isDue: (node: NodeView) => boolean): AnyStep => ({
 });
 
 /**
- * Drains a node if the API answers. A node that comes back counts as drained when the volumes of its pods are detached, too. If the
- * drain fails, the node takes pods again, unless an operator had cordoned it.
- * @throws what `failed` makes of the error, which names the pods that stayed and the budgets that keep them, or the volumes
+ * Drains a node if the API answers. A node that comes back counts as drained when the volumes of its pods are detached,
+ * too. If the drain fails, the node takes pods again, unless an operator had cordoned it.
+ * @throws what `failed` makes of the error, which names the pods that stayed and the budgets that keep them, or the
+ * volumes
  */
 export const drainChanges =
   ({ drain, noting, isDue, losesPods, through, failed }: DrainOptions) =>
@@ -159,9 +163,9 @@ export const drainChanges =
 export const drainStep = (options: DrainOptions): AnyStep => ({ name: 'drained', diff: drainChanges(options) });
 
 /**
- * Drains a node that comes back: its workloads are noted, and pods that no controller makes again stay unless the operator says
- * otherwise. `otherwise`: what the operator can do besides making room for the budgets, one or more sentences. A drain that fails
- * ends with NotConverged.
+ * Drains a node that comes back: its workloads are noted, and pods that no controller makes again stay unless the
+ * operator says otherwise. `otherwise`: what the operator can do besides making room for the budgets, one or more
+ * sentences. A drain that fails ends with NotConverged.
  */
 export const drainForAWhile = (
   options: Pick<DrainOptions, 'drain' | 'isDue' | 'losesPods'>,

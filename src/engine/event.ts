@@ -76,7 +76,10 @@ export const failureOf = (
   ...refusalOf(error),
 });
 
-/** Something that shows events to people or programs. `close` settles when all of it was shown and the terminal is as it was. */
+/**
+ * Something that shows events to people or programs. `close` settles when all of it was shown and the terminal is as it
+ * was.
+ */
 export interface Reporter {
   readonly report: (event: TimedEvent) => void;
   readonly close: () => Promise<void>;

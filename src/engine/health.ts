@@ -25,7 +25,9 @@ function expireNow({ observations }: Convergence, host: string): void {
   observations.expireCluster();
 }
 
-/** Observes until nothing is found, or returns what was found last when that takes too long. Reports what it waits for. */
+/**
+ * Observes until nothing is found, or returns what was found last when that takes too long. Reports what it waits for.
+ */
 async function untilNone(
   run: Convergence,
   place: Place,
@@ -74,7 +76,9 @@ export async function wellHosts(run: Convergence, hosts: readonly Host[]): Promi
   return value;
 }
 
-/** Observes these hosts anew until all of them are well, for 5 minutes at most. Returns the names of those that are not. */
+/**
+ * Observes these hosts anew until all of them are well, for 5 minutes at most. Returns the names of those that are not.
+ */
 export async function unwellAfterPause(
   run: Convergence,
   place: Place,
@@ -96,8 +100,8 @@ export async function unwellAfterPause(
 }
 
 /**
- * Does disruptive work on a host when the cluster can do without that host, and waits afterwards until the host is healthy.
- * A host that was unhealthy before is not waited for.
+ * Does disruptive work on a host when the cluster can do without that host, and waits afterwards until the host is
+ * healthy. A host that was unhealthy before is not waited for.
  * @throws NotConverged when the other hosts stay unhealthy, when this host stays unhealthy, or when an earlier host did
  */
 export async function inGoodHealth<R>(

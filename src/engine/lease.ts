@@ -50,11 +50,11 @@ interface Sighting {
 type Tried = 'taken' | 'observed' | 'silent';
 
 /**
- * Takes the Lease kbuild in kube-system and renews it. Where no API answers (`find` returns undefined) it is taken as soon
- * as one does. An API that does not answer for a while costs nothing: the hosts' locks hold meanwhile.
+ * Takes the Lease kbuild in kube-system and renews it. Where no API answers (`find` returns undefined) it is taken as
+ * soon as one does. An API that does not answer for a while costs nothing: the hosts' locks hold meanwhile.
  *
- * Another run's Lease is free when it has not changed for 45 s by the clock of this process. The times in it are another
- * host's, and two hosts' clocks may differ by more than that.
+ * Another run's Lease is free when it has not changed for 45 s by the clock of this process. The times in it are
+ * another host's, and two hosts' clocks may differ by more than that.
  * @throws Refused when another run renews it; the signal's reason
  */
 export async function holdLease(
@@ -117,7 +117,8 @@ function trialOf(
     let said = await take(api);
     const first = seen(said);
     if (!isTaken && first !== undefined && isGone(first.heldBy)) {
-      // The holder was killed on this machine: the same command must not wait for its Lease. Freed only if it still holds it.
+      // The holder was killed on this machine: the same command must not wait for its Lease. Freed only if it still
+      // holds it.
       await api.remote.run(command('free', api, first.heldBy)).catch(() => '');
       said = await take(api);
     }
@@ -150,7 +151,10 @@ function seen(said: string): { readonly version: string; readonly heldBy: string
   return version === undefined ? undefined : { version, heldBy: heldBy! };
 }
 
-/** The holder of the cluster's Lease, in words; undefined when the Lease is free. @throws CommandError when the API does not answer. */
+/**
+ * The holder of the cluster's Lease, in words; undefined when the Lease is free. @throws CommandError when the API does
+ * not answer.
+ */
 export async function whoHoldsLease(api: ApiHost): Promise<string | undefined> {
   const said = (await api.remote.run(command('show', api, ''))).trim();
   return said === '' ? undefined : said.replace(/^held (?:by )?/, '');

@@ -9,23 +9,29 @@ import { describe, type LockHolder } from './lock-holder.ts';
 /** The locks of all hosts of a run. */
 export interface Lock {
   /**
-   * Settles when a host's lock was lost and could not be taken again: the run must stop. Never settles after `release`, nor
-   * because a worker does not come back: no run holds its lock then, and the run goes on with the other hosts.
+   * Settles when a host's lock was lost and could not be taken again: the run must stop. Never settles after `release`,
+   * nor because a worker does not come back: no run holds its lock then, and the run goes on with the other hosts.
    */
   readonly lost: Promise<Error>;
-  /** When each host's lock was used before this run took it, as in the fact `lockUsed`. A host that does not report it is missing. */
+  /**
+   * When each host's lock was used before this run took it, as in the fact `lockUsed`. A host that does not report it
+   * is missing.
+   */
   readonly usedBefore: ReadonlyMap<string, string>;
   /**
-   * Resolves as soon as this run may change the host: when it holds the host's lock and the locks of all hosts that are not
-   * workers. Returns how often this run lost a lock and took it again: another run may have changed hosts meanwhile. After
-   * this process was frozen or asleep, it asks its hosts first.
+   * Resolves as soon as this run may change the host: when it holds the host's lock and the locks of all hosts that are
+   * not workers. Returns how often this run lost a lock and took it again: another run may have changed hosts
+   * meanwhile. After this process was frozen or asleep, it asks its hosts first.
    * @throws what `lost` settles with; ConnectError when the host is a worker that does not come back
    */
   readonly held: (host: string) => Promise<number>;
   release(): Promise<void>;
 }
 
-/** Files with keys that a run makes under the host's lock and removes; the second is the place of the first until kbuild 0.1. */
+/**
+ * Files with keys that a run makes under the host's lock and removes; the second is the place of the first until kbuild
+ * 0.1.
+ */
 const LEFTOVERS = [paths.keptKubernetes, `${paths.state}/etc-kubernetes.tar`];
 
 type LockableOf<S extends 'sh' | 'powershell'> = Pick<Remote<S>, 'host' | 'hold' | 'run'>;
@@ -44,8 +50,8 @@ const PATIENCE_MS = 5 * 60_000;
 const WINDOWS_PATIENCE_MS = 15 * 60_000;
 const AGAIN_MS = 2000;
 /**
- * After all locks were verified, they count as held for so long, in ms: each step of each host asks. A lock ends only after
- * a far longer silence. Measured by the time of day, which goes on while the machine sleeps.
+ * After all locks were verified, they count as held for so long, in ms: each step of each host asks. A lock ends only
+ * after a far longer silence. Measured by the time of day, which goes on while the machine sleeps.
  */
 const SURE_MS = 1000;
 /** Exit status of a process that Windows' Stop-Process has ended. */
@@ -53,8 +59,8 @@ const STOPPED = 0xffffffff;
 
 /**
  * Takes the lock of every host, or none. A lock is a process on the host that lives as long as its channel: the kernel
- * frees it when kbuild or the host dies; silence of 45 s frees it too. The first host by name is locked first, so that of
- * two runs one gets all locks. @throws Refused when another run holds a lock; ConnectError
+ * frees it when kbuild or the host dies; silence of 45 s frees it too. The first host by name is locked first, so that
+ * of two runs one gets all locks. @throws Refused when another run holds a lock; ConnectError
  */
 export async function lockHosts(
   remotes: readonly Lockable[],
@@ -143,7 +149,9 @@ interface Keeping {
   readonly over: AbortSignal;
 }
 
-/** Takes the lock again each time it is lost, until `over`. Returns why the run must stop; undefined when it need not. */
+/**
+ * Takes the lock again each time it is lost, until `over`. Returns why the run must stop; undefined when it need not.
+ */
 async function keep(remote: Lockable, line: string, keeping: Keeping): Promise<Error | undefined> {
   const { held, again, over } = keeping;
   const { name } = remote.host;
@@ -168,7 +176,9 @@ async function keep(remote: Lockable, line: string, keeping: Keeping): Promise<E
   }
 }
 
-/** Verifies on its host a lock that may have ended unnoticed. Releases the lock when this run does not hold it any more. */
+/**
+ * Verifies on its host a lock that may have ended unnoticed. Releases the lock when this run does not hold it any more.
+ */
 async function makeSure(remote: Lockable, line: string, held: Map<string, Held>): Promise<void> {
   const one = held.get(remote.host.name)!;
   if (!one.isDoubtful()) return;

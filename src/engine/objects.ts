@@ -79,7 +79,9 @@ export const record = (keys: readonly string[]): JsonObject => ({
 const isCrd = (object: JsonObject): boolean => object['kind'] === 'CustomResourceDefinition';
 const comesFirst = (object: JsonObject): boolean => object['kind'] === 'Namespace' || isCrd(object);
 
-/** Applies objects server-side as `kbuild`, the record first. Waits for CRDs before it applies objects of their kinds. */
+/**
+ * Applies objects server-side as `kbuild`, the record first. Waits for CRDs before it applies objects of their kinds.
+ */
 async function applyObjects(
   { inventory, fleet }: Target<'cluster'>,
   on: Parameters<NonNullable<Change['apply']>>[0],

@@ -5,8 +5,8 @@ import type { Lock } from './lock.ts';
 const CURRENT_MS = 10_000;
 
 /**
- * True when an observation from before the hosts were locked is as good as one under the lock: every host was observed a
- * moment ago, no job of kbuild ran there, and no run held its lock since.
+ * True when an observation from before the hosts were locked is as good as one under the lock: every host was observed
+ * a moment ago, no job of kbuild ran there, and no run held its lock since.
  */
 export function isObservationCurrent(fleet: Fleet, { usedBefore }: Pick<Lock, 'usedBefore'>, ageMs: number): boolean {
   if (ageMs > CURRENT_MS || fleet.unreachable.length > 0) return false;

@@ -29,9 +29,9 @@ export interface Observations {
   /** The fleet as it was observed last; reading it observes nothing. */
   readonly fleet: () => Fleet;
   /**
-   * Calls a pure function of the fleet on facts no older than the last expiry of any fact that it reads. `sawCluster`: the
-   * function read the cluster, so its result is about the cluster. `purpose`: `change` if what it returns will read the fleet later, when a
-   * change is made: if it read the cluster, all parts that changes read are current then.
+   * Calls a pure function of the fleet on facts no older than the last expiry of any fact that it reads. `sawCluster`:
+   * the function read the cluster, so its result is about the cluster. `purpose`: `change` if what it returns will read
+   * the fleet later, when a change is made: if it read the cluster, all parts that changes read are current then.
    */
   readonly evaluate: <R>(
     question: (fleet: Fleet) => R,

@@ -4,8 +4,8 @@ import type { PlannedChange } from './plan.ts';
 import type { Restart } from './step.ts';
 
 /**
- * About how long things are away while they restart, in ms. A static pod: the kubelet notices the new manifest within 20 s,
- * and waits for the old process to end; an API server then reads all of etcd before it is ready.
+ * About how long things are away while they restart, in ms. A static pod: the kubelet notices the new manifest within
+ * 20 s, and waits for the old process to end; an API server then reads all of etcd before it is ready.
  */
 export const ABOUT_MS = { apiServer: 70_000, staticPod: 40_000, kubelet: 10_000, service: 5000, pod: 20_000 } as const;
 
@@ -34,7 +34,10 @@ function byHost(inventory: Inventory, workers: ReadonlySet<string>, planned: Pla
   );
 }
 
-/** What a plan restarts, in the order of its changes. Hosts that restart one after another are listed apart from workers, several of which restart at once. */
+/**
+ * What a plan restarts, in the order of its changes. Hosts that restart one after another are listed apart from
+ * workers, several of which restart at once.
+ */
 export function restartsOf(inventory: Inventory, planned: readonly PlannedChange[]): readonly PlannedRestart[] {
   const workers = new Set(inventory.hosts.filter(({ role }) => role === 'worker').map(({ name }) => name));
   const groups = new Map<string, { readonly first: HostRestart; readonly hosts: Set<string> }>();

@@ -8,7 +8,10 @@ import { changeId, isWait } from './plan.ts';
 import type { Change, Phase } from './step.ts';
 import { ask } from './target.ts';
 
-/** Milliseconds between two observations while something settles, at least: a look at the cluster costs its control plane seconds of CPU. */
+/**
+ * Milliseconds between two observations while something settles, at least: a look at the cluster costs its control
+ * plane seconds of CPU.
+ */
 export const POLL_MS = 500;
 /** How long an unknown fact is observed again, in ms: an API server that just started, a busy host. */
 export const UNTOLD_MS = 30_000;
@@ -47,9 +50,10 @@ export async function hasNoPendingChange(
 const takesAway = ({ disrupts, drains }: Change): boolean => disrupts === true || drains === true;
 
 /**
- * One step on one host: diff, apply, observe, and the diff must be empty within the step's settle time. Returns how many
- * changes were applied. `paused`: no change was applied, because a pause between batches of workers has passed, and earlier steps may have
- * pending changes by now. `again`: no change was applied; the step waited, and after the wait a change is pending.
+ * One step on one host: diff, apply, observe, and the diff must be empty within the step's settle time. Returns how
+ * many changes were applied. `paused`: no change was applied, because a pause between batches of workers has passed,
+ * and earlier steps may have pending changes by now. `again`: no change was applied; the step waited, and after the
+ * wait a change is pending.
  * @throws NotConverged, Refused, Interrupted, and what a change throws
  */
 export async function stepOnHost(
@@ -111,8 +115,9 @@ const isPlanned = ({ planned }: Convergence, phase: Phase, place: Place): boolea
   (phase.kind === 'cluster' && phase.hosts.some(({ name }) => planned.has(changeId({ ...place, host: name }))));
 
 /**
- * `change` if a planned change of these steps follows on the host: the parts of the cluster that it may read are then observed together with
- * those that the next diffs read. One after another, these observations took about a second before each change of a control plane.
+ * `change` if a planned change of these steps follows on the host: the parts of the cluster that it may read are then
+ * observed together with those that the next diffs read. One after another, these observations took about a second
+ * before each change of a control plane.
  */
 const purposeBefore = (
   run: Convergence,
@@ -195,7 +200,10 @@ interface Settling {
   readonly mayFind: boolean;
 }
 
-/** Observes until nothing is due; `found`: until something can be done about it. @throws NotConverged at the deadline, Interrupted */
+/**
+ * Observes until nothing is due; `found`: until something can be done about it. @throws NotConverged at the deadline,
+ * Interrupted
+ */
 async function settle(
   run: Convergence,
   place: Place,

@@ -31,13 +31,19 @@ export interface Change {
   /** None: wait for it (a node's Ready), or see `foreseen`. */
   readonly apply?: (on: On) => Promise<void>;
   /**
-   * It stands in the plan because changes before it may make it necessary, and is confirmed with it. It is neither made nor waited for: when its
-   * step comes, the diff finds what is necessary.
+   * It stands in the plan because changes before it may make it necessary, and is confirmed with it. It is neither made
+   * nor waited for: when its step comes, the diff finds what is necessary.
    */
   readonly foreseen?: true;
-  /** Restarts what a joined host lives on (runtime, kubelet, etcd, load balancer): few hosts at once, in good health: `disruption.ts`, `health.ts`. */
+  /**
+   * Restarts what a joined host lives on (runtime, kubelet, etcd, load balancer): few hosts at once, in good health:
+   * `disruption.ts`, `health.ts`.
+   */
   readonly disrupts?: boolean;
-  /** Takes pods away from a node that comes back: a worker waits for the pause between batches first, see `worker-batches.ts`. */
+  /**
+   * Takes pods away from a node that comes back: a worker waits for the pause between batches first, see
+   * `worker-batches.ts`.
+   */
   readonly drains?: true;
   /** `host`: the cluster shows nothing of it, so that it need not be observed again. Default: it may show anywhere. */
   readonly touches?: 'host';
@@ -47,7 +53,10 @@ export interface Change {
   readonly preview?: (on: On) => Promise<string>;
 }
 
-/** One piece of desired state. `diff` is pure; an empty list means that it holds. A property, not a method: methods are bivariant. */
+/**
+ * One piece of desired state. `diff` is pure; an empty list means that it holds. A property, not a method: methods are
+ * bivariant.
+ */
 export interface Step<K extends Kind = 'linux'> {
   readonly name: string;
   readonly diff: (target: Target<K>) => readonly Change[];
@@ -56,8 +65,8 @@ export interface Step<K extends Kind = 'linux'> {
   /** Milliseconds that may pass after the changes until `diff` is empty. Default 0. */
   readonly settleMs?: number;
   /**
-   * Changes the control plane host by host: it waits while a host of it is absent, see `absence.ts`. `unless-worker`: it belongs to what does so, and
-   * has its turn on workers.
+   * Changes the control plane host by host: it waits while a host of it is absent, see `absence.ts`. `unless-worker`:
+   * it belongs to what does so, and has its turn on workers.
    */
   readonly needs?: 'whole-control-plane' | 'whole-control-plane-unless-worker';
 }
@@ -81,15 +90,22 @@ export type Phase<K extends Kind = Kind> = {
     readonly concurrency?: number;
     /** All hosts of the phase are one batch of workers, together with those of other phases that give this name. */
     readonly batch?: string;
-    /** Everything in it waits while a host of the control plane is absent: what comes before and after a change that waits must not be done alone. */
+    /**
+     * Everything in it waits while a host of the control plane is absent: what comes before and after a change that
+     * waits must not be done alone.
+     */
     readonly needs?: 'whole-control-plane';
     /** A host begins as soon as it has itself finished the phase above. */
     readonly overlaps?: true;
     /**
-     * It makes true of the whole cluster what the phase of this name needs: `--hosts` leaves it out together with that phase, and never cuts it.
+     * It makes true of the whole cluster what the phase of this name needs: `--hosts` leaves it out together with that
+     * phase, and never cuts it.
      */
     readonly conditionOf?: string;
-    /** It proves what all other phases have built: after them, by new facts, and again when it waited or a connection was lost. */
+    /**
+     * It proves what all other phases have built: after them, by new facts, and again when it waited or a connection
+     * was lost.
+     */
     readonly verifies?: true;
   };
 }[K];

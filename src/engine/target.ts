@@ -18,8 +18,8 @@ export const onlyHosts = (phases: readonly Phase[], isMeant: (host: Host) => boo
     .filter(({ hosts }) => hosts.length > 0);
 
 /**
- * The phases and hosts that a run may change. Drops phases that have no host left. What is a condition of a phase that is left keeps all of
- * its hosts: it must hold for the whole cluster.
+ * The phases and hosts that a run may change. Drops phases that have no host left. What is a condition of a phase that
+ * is left keeps all of its hosts: it must hold for the whole cluster.
  */
 export function selected(phases: readonly Phase[], selection: Selection): readonly Phase[] {
   const isMeant = ({ name }: Host): boolean => selects(selection.hosts, name);

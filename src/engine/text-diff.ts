@@ -23,7 +23,10 @@ const sameStart = (a: readonly string[], b: readonly string[]): number => {
   return at === -1 ? a.length : at;
 };
 
-/** All lines of both texts. Between the same beginning and end, lines of texts that differ much are all removed and all added. */
+/**
+ * All lines of both texts. Between the same beginning and end, lines of texts that differ much are all removed and all
+ * added.
+ */
 function linesOf(before: readonly string[], after: readonly string[]): readonly Line[] {
   const parts = diffArrays([...before], [...after], { maxEditLength: MOST_CHANGED });
   if (parts !== undefined)
@@ -40,8 +43,8 @@ function linesOf(before: readonly string[], after: readonly string[]): readonly 
 }
 
 /**
- * The differences between two texts, line by line with signs and two lines of context; empty when the texts are equal. The
- * first 4,000 lines of them.
+ * The differences between two texts, line by line with signs and two lines of context; empty when the texts are equal.
+ * The first 4,000 lines of them.
  */
 export function textDiff(before: string, after: string): string {
   const lines = linesOf(split(before), split(after));

@@ -21,8 +21,8 @@ import { hooksFor, runHooks } from './hooks.ts';
 import type { Step, Target } from './step.ts';
 
 /**
- * Annotation of a node whose runtime `up` changes while the node is drained. It tells such a drain from that of an upgrade or a
- * removal, so that an interrupted run goes on, and nothing else is undone.
+ * Annotation of a node whose runtime `up` changes while the node is drained. It tells such a drain from that of an
+ * upgrade or a removal, so that an interrupted run goes on, and nothing else is undone.
  */
 export const CHANGING = 'kbuild.dev/runtime-change';
 
@@ -30,8 +30,9 @@ export const CHANGING = 'kbuild.dev/runtime-change';
 export const isChanging = (target: AnyTarget): boolean => CHANGING in (registeredNode(target)?.annotations ?? {});
 
 /**
- * A step that has its turn while `isDue`, which reads the note. While the API does not answer, the note of a joined host is unknown: the step waits.
- * Otherwise a look that a busy API leaves unanswered would pass for "nothing to do", and the node would stay cordoned or take pods before it is well.
+ * A step that has its turn while `isDue`, which reads the note. While the API does not answer, the note of a joined
+ * host is unknown: the step waits. Otherwise a look that a busy API leaves unanswered would pass for "nothing to do",
+ * and the node would stay cordoned or take pods before it is well.
  */
 export const whileNoted = <K extends 'linux' | 'windows'>(
   isDue: (target: Target<K>) => boolean,
@@ -55,13 +56,15 @@ export const noted =
 const thenHooks = ({ inventory, host }: AnyTarget): string =>
   hooksFor(inventory, 'afterUncordon', host).length === 0 ? '' : ', then run the hook afterUncordon';
 
-/** True for a node that is not cordoned any more, whose taint of the cordon the controller manager has not removed yet. */
+/**
+ * True for a node that is not cordoned any more, whose taint of the cordon the controller manager has not removed yet.
+ */
 const keepsPodsAway = ({ unschedulable, taints }: NodeView): boolean =>
   !unschedulable && taints.some(({ key }) => key === CORDON_TAINT);
 
 /**
- * Lets a node that kbuild has drained take pods again. An operator's cordon stays. `willDrain`: nodes that an earlier step of
- * the same run drains, so that the plan shows this change. `before`: what is waited for first.
+ * Lets a node that kbuild has drained take pods again. An operator's cordon stays. `willDrain`: nodes that an earlier
+ * step of the same run drains, so that the plan shows this change. `before`: what is waited for first.
  */
 export const uncordoned = (
   willDrain: (node: NodeView) => boolean,
@@ -119,7 +122,9 @@ interface Awaited {
   readonly note: 'stays' | 'goes';
 }
 
-/** Waits until workloads that were noted before a node was drained have as many ready pods again. @throws NotConverged */
+/**
+ * Waits until workloads that were noted before a node was drained have as many ready pods again. @throws NotConverged
+ */
 async function areBack({ inventory, fleet, host }: AnyTarget, on: On, { step, kinds, note }: Awaited): Promise<void> {
   const control = acting(fleet);
   const command = script('engine/workloads-back.sh', {
@@ -147,8 +152,8 @@ export const uncordonedWhenReady = (willDrain: (node: NodeView) => boolean): Any
   uncordoned(willDrain, (target, on) => areBack(target, on, { step: 'uncordoned', kinds: 'DaemonSet', note: 'stays' }));
 
 /**
- * Waits until the workloads whose pods had to leave a node have as many ready pods as before, or as they should have now if that is
- * fewer. Until then no other node is drained.
+ * Waits until the workloads whose pods had to leave a node have as many ready pods as before, or as they should have
+ * now if that is fewer. Until then no other node is drained.
  */
 export const workloadsBack = (willDrain: (node: NodeView) => boolean): AnyStep => ({
   name: 'workloads-back',

@@ -106,8 +106,8 @@ async function placeAuthority(
 }
 
 /**
- * Puts etcd's certificate authority with its key on every host of role etcd: each host signs its own certificates. The first
- * host creates it, the others copy it.
+ * Puts etcd's certificate authority with its key on every host of role etcd: each host signs its own certificates. The
+ * first host creates it, the others copy it.
  */
 export const etcdAuthority: Step = {
   name: 'etcd-authority',

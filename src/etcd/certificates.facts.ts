@@ -49,8 +49,8 @@ function certificateOf(block: string, authority: X509Certificate | undefined): E
 }
 
 /**
- * Public parts of etcd's certificates on the hosts of an etcd that kbuild builds, and on the control planes that use it;
- * `not asked` on all others.
+ * Public parts of etcd's certificates on the hosts of an etcd that kbuild builds, and on the control planes that use
+ * it; `not asked` on all others.
  */
 export function etcdPki({ etcd }: Inventory, host: LinuxHost) {
   const leaves = { etcd: ['server', 'peer', 'healthcheck-client'], 'control-plane': ['apiserver-etcd-client'] };

@@ -73,8 +73,8 @@ function signing(
 }
 
 /**
- * Signs the certificates of a host's member on the host itself, for its name and addresses, and again when little time is left.
- * etcd reads them again for every connection, so it does not restart.
+ * Signs the certificates of a host's member on the host itself, for its name and addresses, and again when little time
+ * is left. etcd reads them again for every connection, so it does not restart.
  */
 export const etcdCertificates: Step = {
   name: 'etcd-certificates',

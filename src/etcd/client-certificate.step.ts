@@ -59,8 +59,8 @@ const fetching = (target: Target, found: string | undefined): readonly Change[] 
       ];
 
 /**
- * Fetches etcd's CA certificate, never its key, and a client certificate for the API server from a host of role etcd, and again
- * when little time is left. The API server reads it again for every connection.
+ * Fetches etcd's CA certificate, never its key, and a client certificate for the API server from a host of role etcd,
+ * and again when little time is left. The API server reads it again for every connection.
  */
 export const etcdClientCertificate: Step = {
   name: 'etcd-client-certificate',
@@ -76,7 +76,10 @@ export const etcdClientCertificate: Step = {
   },
 };
 
-/** Fetches that client certificate anew where it is `due`. Does nothing on a host that has none, nor where etcd is not kbuild's. */
+/**
+ * Fetches that client certificate anew where it is `due`. Does nothing on a host that has none, nor where etcd is not
+ * kbuild's.
+ */
 export const renewedEtcdClientCertificate = (due: Due): Step => ({
   name: 'etcd-client-certificate',
   diff: (target) => {

@@ -9,7 +9,10 @@ import type { EtcdView } from './view.facts.ts';
 
 /** The name of the phase in events. */
 export const PHASE = 'etcd-defragment';
-/** For so long etcd may take to be healthy, in ms: before the run begins, a member may be in the middle of an earlier run. */
+/**
+ * For so long etcd may take to be healthy, in ms: before the run begins, a member may be in the middle of an earlier
+ * run.
+ */
 const BEGINS_WITHIN_MS = 60_000;
 const HEALTHY_WITHIN_MS = 3 * 60_000;
 const OBSERVE_MS = 1000;
@@ -53,7 +56,9 @@ function obstacle({ members }: EtcdView): string | undefined {
   return untold === undefined ? undefined : `${memberName(untold)} did not tell its size`;
 }
 
-/** @throws Refused for an alarm CORRUPT: `alarm disarm` would disarm it too, and defragmenting could hide what happened */
+/**
+ * @throws Refused for an alarm CORRUPT: `alarm disarm` would disarm it too, and defragmenting could hide what happened
+ */
 function refuseCorrupt({ alarms }: EtcdView): void {
   const others = alarms.filter((alarm) => !hasNoSpace([alarm]));
   if (others.length === 0) return;
@@ -103,8 +108,9 @@ async function healthyEtcd(
 }
 
 /**
- * etcd before anything is done. A member may just be in the middle of an earlier run. @throws Refused if a member is down or
- * a learner, or has an alarm CORRUPT: a member that is defragmented does not answer, and another one that is down may cost quorum
+ * etcd before anything is done. A member may just be in the middle of an earlier run. @throws Refused if a member is
+ * down or a learner, or has an alarm CORRUPT: a member that is defragmented does not answer, and another one that is
+ * down may cost quorum
  */
 export const etcdToDefragment = (tools: DefragmentTools): Promise<EtcdView> =>
   healthyEtcd(tools, {

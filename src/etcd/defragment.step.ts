@@ -102,8 +102,8 @@ async function compact(tools: DefragmentTools, { members }: EtcdView): Promise<v
 }
 
 /**
- * Defragments the chosen members strictly one after another, each only while every member is healthy. Who leads is observed
- * anew each time. Adds their ids to `done`.
+ * Defragments the chosen members strictly one after another, each only while every member is healthy. Who leads is
+ * observed anew each time. Adds their ids to `done`.
  */
 async function defragmentMembers(
   tools: DefragmentTools,
@@ -153,9 +153,9 @@ async function disarm(tools: DefragmentTools): Promise<void> {
 }
 
 /**
- * Makes room in etcd, in the order of its documentation ("Maintenance"). Under an alarm NOSPACE: compacts, defragments every
- * member that needs it, disarms the alarm when all databases are below their quota, and proves a write. Otherwise only defragments.
- * What a killed run has done is observed, and not done again. Needs no API.
+ * Makes room in etcd, in the order of its documentation ("Maintenance"). Under an alarm NOSPACE: compacts, defragments
+ * every member that needs it, disarms the alarm when all databases are below their quota, and proves a write. Otherwise
+ * only defragments. What a killed run has done is observed, and not done again. Needs no API.
  * @throws Refused, NotConverged, CommandError, ConnectError, FactError; the reason of an interrupted run
  */
 export async function defragment(tools: DefragmentTools, chosen: Chosen): Promise<Defragmented> {

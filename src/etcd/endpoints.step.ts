@@ -29,8 +29,8 @@ function refuseAnother({ inventory }: Target, wanted: readonly string[], found: 
 }
 
 /**
- * Points a joined control plane's API server to the inventory's etcd endpoints when members were added or removed, and updates
- * the stored configuration for control planes that join later. One API server restarts at a time.
+ * Points a joined control plane's API server to the inventory's etcd endpoints when members were added or removed, and
+ * updates the stored configuration for control planes that join later. One API server restarts at a time.
  */
 export const etcdEndpoints: Step = {
   name: 'etcd-endpoints',

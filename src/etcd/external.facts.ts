@@ -7,7 +7,9 @@ import { script } from '../templates.ts';
 /** The first and the first beyond the keys `/registry/…`, as etcd's HTTP gateway wants them. */
 const REGISTRY = { first: 'L3JlZ2lzdHJ5Lw==', beyond: 'L3JlZ2lzdHJ5MA==' } as const;
 
-/** What one endpoint of the user's etcd answers to the API servers' certificate; `problem` if the answer is of no use. */
+/**
+ * What one endpoint of the user's etcd answers to the API servers' certificate; `problem` if the answer is of no use.
+ */
 export interface EtcdEndpoint {
   readonly url: string;
   readonly problem: string | undefined;

@@ -56,5 +56,7 @@ const ready: Step = {
   },
 };
 
-/** Connects a control plane to an etcd outside the control planes, before kubeadm runs. Does nothing if etcd is stacked. */
+/**
+ * Connects a control plane to an etcd outside the control planes, before kubeadm runs. Does nothing if etcd is stacked.
+ */
 export const externalEtcd: readonly Step[] = [curl, certificates, ready];

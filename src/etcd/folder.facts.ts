@@ -7,9 +7,9 @@ import { script, using } from '../templates.ts';
 import { etcdFolderOf } from './folder.value.ts';
 
 /**
- * A command that may use `$etcd_folder`, the folder of etcd's data. The host's manifest of etcd decides, also while a restore
- * keeps it aside: kbuild may not have built the cluster. Without a manifest the inventory decides. Empty: the manifest names
- * no folder.
+ * A command that may use `$etcd_folder`, the folder of etcd's data. The host's manifest of etcd decides, also while a
+ * restore keeps it aside: kbuild may not have built the cluster. Without a manifest the inventory decides. Empty: the
+ * manifest names no folder.
  */
 export const withEtcdFolder = (inventory: Inventory, command: Command<'sh'>): Command<'sh'> =>
   using(
@@ -28,7 +28,10 @@ export const etcdFolder = (inventory: Inventory) =>
     return folder;
   });
 
-/** The name of the cluster for which kbuild made the host's etcd (its `--initial-cluster-token`); empty if kbuild did not make it. */
+/**
+ * The name of the cluster for which kbuild made the host's etcd (its `--initial-cluster-token`); empty if kbuild did
+ * not make it.
+ */
 export const etcdToken = probe(
   sh`file=${paths.etcdManifest}; if [ ! -e "$file" ]; then file=${`${paths.restoreAside}/etcd.yaml`}; fi
      if [ -e "$file" ]; then echo token; sed -n 's/^ *- --initial-cluster-token=//p' "$file" | head -n 1; else echo absent; fi`,

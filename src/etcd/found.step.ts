@@ -20,8 +20,8 @@ function isBlank(inventory: Inventory, fleet: Fleet, host: LinuxHost): boolean {
 }
 
 /**
- * True if all hosts of role etcd must still start a new etcd together: none of them has data of one that was finished. A host
- * that starts a new etcd alone would split the cluster's data.
+ * True if all hosts of role etcd must still start a new etcd together: none of them has data of one that was finished.
+ * A host that starts a new etcd alone would split the cluster's data.
  */
 export const isToBeFounded = ({ inventory, fleet }: Pick<Target, 'inventory' | 'fleet'>): boolean =>
   etcdHosts(inventory).every((host) => isBlank(inventory, fleet, host));

@@ -40,8 +40,8 @@ const configByDriver = file('etcd-kubelet-config', {
 });
 
 /**
- * Configures the kubelet of a host of role etcd for the inventory's cgroup driver, and starts its etcd anew: it may not stay under a cgroup
- * of the other driver. The runtime has it by then.
+ * Configures the kubelet of a host of role etcd for the inventory's cgroup driver, and starts its etcd anew: it may not
+ * stay under a cgroup of the other driver. The runtime has it by then.
  */
 export const etcdByDriver: Step = {
   name: 'etcd-by-driver',

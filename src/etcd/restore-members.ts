@@ -135,8 +135,9 @@ export interface LivingHost {
 }
 
 /**
- * The control planes and etcd hosts of the inventory that are not restored and at whose ports of etcd's members and of the API something
- * listens, as the restored hosts see it. etcd's own list of members may be lost with its data, so that list does not decide which hosts are probed.
+ * The control planes and etcd hosts of the inventory that are not restored and at whose ports of etcd's members and of
+ * the API something listens, as the restored hosts see it. etcd's own list of members may be lost with its data, so
+ * that list does not decide which hosts are probed.
  */
 export async function livingHosts(
   on: On,
@@ -164,7 +165,10 @@ export async function livingHosts(
   return found.filter(({ at }) => at.length > 0);
 }
 
-/** Why a restore may not leave these hosts out; undefined if there are none. `command`: this run's command with these hosts in `--dead`. */
+/**
+ * Why a restore may not leave these hosts out; undefined if there are none. `command`: this run's command with these
+ * hosts in `--dead`.
+ */
 export function livingHostsRefusal(
   living: readonly LivingHost[],
   command: (names: readonly string[]) => string,

@@ -16,7 +16,10 @@ export interface Restore {
   readonly controls: readonly LinuxHost[];
   /** The hosts of etcd's members: the same, or those of role etcd. */
   readonly members: readonly LinuxHost[];
-  /** Path of the local file; undefined: the data of the only member that is left, whose etcd has no quorum (`etcd recover`). */
+  /**
+   * Path of the local file; undefined: the data of the only member that is left, whose etcd has no quorum (`etcd
+   * recover`).
+   */
   readonly snapshot: string | undefined;
   /** Id of this restore. Each id is another etcd cluster, which members of older ones cannot join. */
   readonly id: string;
@@ -47,7 +50,9 @@ export const isPast = (restore: Restore, target: Pick<Target, 'facts'>, stage: R
 export const isMember = ({ members }: Restore, host: LinuxHost): boolean =>
   members.some(({ name }) => name === host.name);
 
-/** Where a host creates its new data: inside the folder of etcd's data, so that a rename works even if that is a mount. */
+/**
+ * Where a host creates its new data: inside the folder of etcd's data, so that a rename works even if that is a mount.
+ */
 export const workFolder = (folder: string): string => `${folder}/${paths.restoreWork}`;
 
 /** Where a host keeps the data from before the restore. */
@@ -79,9 +84,9 @@ export const begunRestore = (markers: Markers): Marker | undefined =>
   ofRestore(markers).find(({ stage }) => stage !== 'served');
 
 /**
- * The id of a restore of this snapshot (`digest`): that of an interrupted restore, or of an ended one whose markers are left,
- * otherwise a new id of this run. Markers record `served` only when all hosts serve, and are removed one by one. Such a restore
- * must not run again under its id: a host without a marker would be restored alone into the live etcd.
+ * The id of a restore of this snapshot (`digest`): that of an interrupted restore, or of an ended one whose markers are
+ * left, otherwise a new id of this run. Markers record `served` only when all hosts serve, and are removed one by one.
+ * Such a restore must not run again under its id: a host without a marker would be restored alone into the live etcd.
  */
 export function restoreIdOf(markers: Markers, digest: string, runId: string): Pick<Restore, 'id' | 'hasEnded'> {
   const isSame = (marker: Marker | undefined): marker is Marker & { readonly about: string } =>

@@ -110,7 +110,10 @@ export const prepared = (restore: Restore): Step =>
     (on, target) => prepare(restore, on, target),
   );
 
-/** Takes over what the member that is left has, its log included, into new data beside the old. Its etcd has stopped before. */
+/**
+ * Takes over what the member that is left has, its log included, into new data beside the old. Its etcd has stopped
+ * before.
+ */
 export const taken = (restore: Restore): Step =>
   stageStep(
     restore,

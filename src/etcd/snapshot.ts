@@ -13,8 +13,8 @@ const END = '-----END CERTIFICATE-----';
 const LONGEST = 16_384;
 
 /**
- * Fingerprints of all certificates that a snapshot contains in plain text. Kubernetes stores its CA in a ConfigMap of every
- * namespace (kube-root-ca.crt), so they show of which cluster the snapshot is.
+ * Fingerprints of all certificates that a snapshot contains in plain text. Kubernetes stores its CA in a ConfigMap of
+ * every namespace (kube-root-ca.crt), so they show of which cluster the snapshot is.
  */
 export async function authoritiesIn(snapshot: string): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
@@ -65,9 +65,9 @@ export function parseSnapshotStatus(out: string): SnapshotStatus {
 }
 
 /**
- * Saves a snapshot through the etcd member of a host, verifies it there with etcdutl, and downloads it to a local file, 0600.
- * Leaves no file on the host. `folder`: etcd's data folder, the only one that its container can write to. `id` tells
- * snapshots of the same time apart.
+ * Saves a snapshot through the etcd member of a host, verifies it there with etcdutl, and downloads it to a local file,
+ * 0600. Leaves no file on the host. `folder`: etcd's data folder, the only one that its container can write to. `id`
+ * tells snapshots of the same time apart.
  * @throws CommandError if etcd gives no snapshot, or etcdutl rejects it
  */
 export async function saveSnapshot(
@@ -92,12 +92,16 @@ export async function saveSnapshot(
   }
 }
 
-/** How kbuild saved etcd's data of a host: a verified snapshot of a running etcd, or a copy of the file of a stopped one. */
+/**
+ * How kbuild saved etcd's data of a host: a verified snapshot of a running etcd, or a copy of the file of a stopped
+ * one.
+ */
 type Kept = { readonly as: 'snapshot'; readonly status: SnapshotStatus } | { readonly as: 'copy' };
 
 /**
- * Saves etcd's data from `folder` of a host in the local file `to`: a snapshot if etcd runs, else a copy of its database (which
- * `etcdutl snapshot restore --skip-hash-check` accepts). Leaves no file on the host. Returns undefined if there is no database.
+ * Saves etcd's data from `folder` of a host in the local file `to`: a snapshot if etcd runs, else a copy of its
+ * database (which `etcdutl snapshot restore --skip-hash-check` accepts). Leaves no file on the host. Returns undefined
+ * if there is no database.
  * @throws CommandError if the database cannot be read
  */
 export async function keepData(

@@ -36,7 +36,10 @@ export const hasMuchToReclaim = (member: MemberSpace): boolean =>
 export const isFragmented = (member: MemberSpace): boolean =>
   hasMuchToReclaim(member) && reclaimableOf(member) >= WORTH_BYTES;
 
-/** The share of its quota that so many bytes of a member take; undefined without a quota, or if the member did not tell it. */
+/**
+ * The share of its quota that so many bytes of a member take; undefined without a quota, or if the member did not tell
+ * it.
+ */
 function shareOfQuota({ dbSizeQuota }: MemberSpace, bytes: number): number | undefined {
   return dbSizeQuota === undefined || dbSizeQuota <= 0 ? undefined : bytes / dbSizeQuota;
 }
@@ -48,7 +51,10 @@ const isNearlyFull = (member: MemberSpace): boolean => (shareOfQuota(member, mem
 const isQuotaTooSmall = (member: MemberSpace): boolean =>
   (shareOfQuota(member, member.dbSizeInUse ?? member.dbSize) ?? 0) > NEARLY_FULL;
 
-/** True for a member whose database is below its quota. False while the quota is unknown: unknown is not enough to disarm. */
+/**
+ * True for a member whose database is below its quota. False while the quota is unknown: unknown is not enough to
+ * disarm.
+ */
 export const isBelowQuota = (member: MemberSpace): boolean =>
   member.dbSizeQuota !== undefined && (shareOfQuota(member, member.dbSize) ?? 0) < 1;
 

@@ -6,8 +6,8 @@ import { lineOf, lines, numberOf } from '../shell/probe.ts';
 import { script, using } from '../templates.ts';
 
 /**
- * A command on a host with a member of etcd. It may use the shell function `e NAME ARGUMENT…`, which runs etcdctl in the
- * running etcd's container; `"$@"` are the flags that lead etcdctl to the local member.
+ * A command on a host with a member of etcd. It may use the shell function `e NAME ARGUMENT…`, which runs etcdctl in
+ * the running etcd's container; `"$@"` are the flags that lead etcdctl to the local member.
  */
 export const withEtcd = (inventory: Inventory, host: Host, command: Command<'sh'>): Command<'sh'> =>
   withRuntime(inventory, host, using('cluster/etcd-tools.sh', command));
@@ -41,13 +41,16 @@ function hex(id: unknown): string {
 }
 
 /**
- * True for a member that answers a linearizable read. etcdctl calls every member unhealthy while any of them has an alarm
- * (etcdctl/ctlv3/command/ep_command.go); under NOSPACE, of which `alarms` tells, members serve reads and hold their quorum.
+ * True for a member that answers a linearizable read. etcdctl calls every member unhealthy while any of them has an
+ * alarm (etcdctl/ctlv3/command/ep_command.go); under NOSPACE, of which `alarms` tells, members serve reads and hold
+ * their quorum.
  */
 const isWell = ({ health, error }: JsonObject): boolean =>
   health === true || /^Active Alarm\(s\):( NOSPACE)+$/.test(textIn(error, '').trimEnd());
 
-/** etcd's AlarmType by number or name. One that kbuild does not know must not pass for NOSPACE, which kbuild disarms. */
+/**
+ * etcd's AlarmType by number or name. One that kbuild does not know must not pass for NOSPACE, which kbuild disarms.
+ */
 const alarmName = (alarm: unknown): string =>
   alarm === 1
     ? 'NOSPACE'
@@ -78,7 +81,10 @@ function statusOf(object: JsonObject) {
   };
 }
 
-/** Parses what `etcdCommand` or `etcdAloneCommand` printed; without health every member that answers counts as healthy. Throws on other output. */
+/**
+ * Parses what `etcdCommand` or `etcdAloneCommand` printed; without health every member that answers counts as healthy.
+ * Throws on other output.
+ */
 export function parseEtcd(out: string): EtcdView {
   const answers = new Map(
     lines(out).map((line) => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)]),
@@ -135,7 +141,10 @@ export interface MemberView {
   readonly dbSize: number;
   /** Bytes of it that hold data; missing when unknown because the member did not answer. */
   readonly dbSizeInUse?: number;
-  /** Bytes that the database may have (`--quota-backend-bytes`), negative: no limit; missing when the member did not tell. */
+  /**
+   * Bytes that the database may have (`--quota-backend-bytes`), negative: no limit; missing when the member did not
+   * tell.
+   */
   readonly dbSizeQuota?: number;
   /** Of its server, e.g. `3.6.8`; missing when unknown because the member did not answer. */
   readonly version?: string;

@@ -27,8 +27,8 @@ const octal = (mode: number): string => mode.toString(8).padStart(3, '0');
 const defaultMode = (content: string | Secret): number => (content instanceof Secret ? 0o600 : 0o644);
 
 /**
- * The observed state of a path: the probe answers for every named path, so only a file of a watched tree can be missing.
- * Throws a plain `Error` (a bug) for a path that no step watches.
+ * The observed state of a path: the probe answers for every named path, so only a file of a watched tree can be
+ * missing. Throws a plain `Error` (a bug) for a path that no step watches.
  */
 export const fileState = ({ facts }: Pick<Target, 'facts'>, path: string): FileState =>
   facts.files.get(path) ?? { kind: 'absent' };
@@ -70,8 +70,8 @@ function refusal(host: string, path: string, state: FileState): Refused | undefi
 }
 
 /**
- * The difference as a preview shows it. A file that not every user of the host can read, or that is not root's, is not shown: previews
- * go to logs and to pull requests.
+ * The difference as a preview shows it. A file that not every user of the host can read, or that is not root's, is not
+ * shown: previews go to logs and to pull requests.
  */
 async function previewOf(on: On, { host }: Target, path: string, state: FileState, content: string | Secret) {
   if (state.kind === 'unsafe') return `${path}\n(not shown: ${state.why})`;

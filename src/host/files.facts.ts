@@ -36,7 +36,10 @@ const plainName = (escaped: string): string =>
 const probeOf = (paths: readonly string[], trees: readonly string[]) =>
   script('host/probe-files.sh', { PATHS: paths, TREES: trees });
 
-/** The named files: hash, mode, owner (`user:group`) and time of change (ms since the epoch); folders' files with `trees`. */
+/**
+ * The named files: hash, mode, owner (`user:group`) and time of change (ms since the epoch); folders' files with
+ * `trees`.
+ */
 export const files = (paths: readonly string[], trees: readonly string[]) =>
   probe(probeOf(paths, trees), (out): ReadonlyMap<string, FileState> => {
     const found = new Map<string, FileState>();

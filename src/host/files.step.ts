@@ -4,7 +4,9 @@ import { paths } from '../paths.ts';
 import { script } from '../templates.ts';
 import { fileChanges } from './file.step.ts';
 
-/** Records a path as kbuild's and saves the old file before kbuild writes the new one: an interruption loses nothing. */
+/**
+ * Records a path as kbuild's and saves the old file before kbuild writes the new one: an interruption loses nothing.
+ */
 function recorded({ host, facts }: Target, path: string, change: Change): Change {
   if (facts.distributedFiles.includes(path)) return change;
   const { apply } = change;
@@ -21,7 +23,10 @@ function recorded({ host, facts }: Target, path: string, change: Change): Change
 
 const filesOf = ({ inventory, host }: Unobserved) => inventory.files.filter(({ hosts }) => hosts.includes(host.name));
 
-/** Writes the files that the inventory distributes to this host. Removes those that it no longer names, or restores the old files. */
+/**
+ * Writes the files that the inventory distributes to this host. Removes those that it no longer names, or restores the
+ * old files.
+ */
 export const distributedFiles: Step = {
   name: 'files',
   watches: (about) => ({ files: filesOf(about).map(({ path }) => path) }),

@@ -37,7 +37,9 @@ export const firewall = eachHost(
   },
 );
 
-/** True where `up` will open the way: the host's own firewall keeps it closed, and the inventory says `firewall: open`. */
+/**
+ * True where `up` will open the way: the host's own firewall keeps it closed, and the inventory says `firewall: open`.
+ */
 function upOpens(inventory: Inventory, fleet: Fleet, { way, from }: Blocked): boolean {
   if (inventory.firewall !== 'open') return false;
   return (linuxFacts(fleet, way.to)?.firewall ?? []).some((firewall) =>

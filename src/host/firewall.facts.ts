@@ -48,7 +48,9 @@ function rule(text: string, hook: Opening['hook']): readonly Allowed[] | 'obscur
 const same = (one: Opening, other: Opening): boolean =>
   one.protocol === other.protocol && one.ports[0] === other.ports[0] && one.from === other.from;
 
-/** `-A INPUT -s 10.0.0.21/32 -p tcp -m tcp --dport 6443 -m comment --comment kbuild -j ACCEPT`: nft hides the comment. */
+/**
+ * `-A INPUT -s 10.0.0.21/32 -p tcp -m tcp --dport 6443 -m comment --comment kbuild -j ACCEPT`: nft hides the comment.
+ */
 function byIptables(line: string): readonly Allowed[] {
   const [, from, protocol, port] =
     /-s (\S+?)(?:\/32)? (?:-p (tcp|udp) .*--dport (\d+) |-p (?:vrrp|112) )/.exec(line) ?? [];
@@ -86,7 +88,10 @@ export function nftables(out: string): readonly Firewall[] {
 /** A protocol without ports: `Anywhere                   ALLOW       10.0.0.12/vrrp`. */
 const UFW_VRRP = /\/vrrp$/;
 
-/** `6443/tcp                   ALLOW       10.0.0.0/24                # kbuild` of `ufw status`. Rules of IPv6 are left out. */
+/**
+ * `6443/tcp                   ALLOW       10.0.0.0/24                # kbuild` of `ufw status`. Rules of IPv6 are left
+ * out.
+ */
 function ufwRule(line: string): readonly Allowed[] | 'obscure' {
   const [rule = '', ...comment] = line.split('#');
   const [to = '', action = '', from = ''] = rule.trimEnd().split(/\s{2,}/);
@@ -108,15 +113,17 @@ function ufwRule(line: string): readonly Allowed[] | 'obscure' {
   }));
 }
 
-/** `-A ufw-before-input -s 10.0.0.12/32 -p vrrp -j ACCEPT`: ufw before 0.36.2 knows no VRRP, and people write it there. */
+/**
+ * `-A ufw-before-input -s 10.0.0.12/32 -p vrrp -j ACCEPT`: ufw before 0.36.2 knows no VRRP, and people write it there.
+ */
 function before(line: string): readonly Allowed[] {
   const [, from = 'any'] = /^-A ufw-before-input(?: -s (\S+?)(?:\/32)?)? -p (?:vrrp|112) -j ACCEPT$/.exec(line) ?? [];
   return [{ hook: 'input', protocol: 'vrrp', ports: ALL_PORTS, from, to: 'any', ours: false }];
 }
 
 /**
- * Parses `ufw status`, then rules of VRRP that lie before ufw's own. Nothing if ufw is off. Forwarded packets are left out: the
- * network plugin accepts its own in the same chain.
+ * Parses `ufw status`, then rules of VRRP that lie before ufw's own. Nothing if ufw is off. Forwarded packets are left
+ * out: the network plugin accepts its own in the same chain.
  */
 export function ufw(out: string): readonly Firewall[] {
   if (!/^Status: active/m.test(out)) return [];
@@ -135,8 +142,9 @@ export function ufw(out: string): readonly Firewall[] {
 }
 
 /**
- * The host's own firewall and what it lets in and through; empty where nothing drops. Chains of ufw and firewalld are read
- * through their own programs. The FORWARD chain of iptables is left out: the network plugin and kube-proxy write into it.
+ * The host's own firewall and what it lets in and through; empty where nothing drops. Chains of ufw and firewalld are
+ * read through their own programs. The FORWARD chain of iptables is left out: the network plugin and kube-proxy write
+ * into it.
  */
 export const firewall = probe(script('host/probe-firewall.sh'), (out): readonly Firewall[] => {
   const [kind, ...rest] = out.split('\n');

@@ -90,8 +90,8 @@ const zonePasses = (zone: Section): readonly Allowed[] =>
       );
 
 /**
- * `default ZONE`, then `firewall-cmd --list-all-zones`, `policies` and `--list-all-policies`. Only active zones count, and
- * the default zone, which has the interfaces that no zone names: those of pods too.
+ * `default ZONE`, then `firewall-cmd --list-all-zones`, `policies` and `--list-all-policies`. Only active zones count,
+ * and the default zone, which has the interfaces that no zone names: those of pods too.
  */
 export function firewalld(out: string): readonly Firewall[] {
   const [head = '', rest = ''] = out.split(/^policies\n/m);

@@ -55,7 +55,10 @@ function othersOf(hosts: Shared['hosts'], name: string): string {
   return `${first.join(', ')}${more === 0 ? '' : ` and ${String(more)} more`}`;
 }
 
-/** Groups of two and more hosts that share one of the values of `read`, and a finding for each host whose fact is unknown. */
+/**
+ * Groups of two and more hosts that share one of the values of `read`, and a finding for each host whose fact is
+ * unknown.
+ */
 export function sharedValues(
   fleet: Fleet,
   read: (facts: LinuxFacts) => readonly string[],
@@ -118,8 +121,8 @@ export const productUuid = uniqueValue(
 );
 
 /**
- * Interfaces of software (bridges, tunnels, pods): their addresses are the same on many hosts, and mean nothing outside of
- * the host. An address on a VXLAN that is not a network plugin's may connect hosts, and counts.
+ * Interfaces of software (bridges, tunnels, pods): their addresses are the same on many hosts, and mean nothing outside
+ * of the host. An address on a VXLAN that is not a network plugin's may connect hosts, and counts.
  */
 const VIRTUAL = /^(?:lo|docker|br-|veth|virbr|lxcbr|lxdbr|podman|cni|tun|tap|kube-|nodelocaldns)/;
 

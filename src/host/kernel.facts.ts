@@ -12,8 +12,8 @@ export type ModuleState = 'working' | 'loadable' | 'missing';
 const moduleState = wordOf('working', 'loadable', 'missing');
 
 /**
- * The modules that Kubernetes needs, judged by what they provide, because lsmod does not list modules that are built in:
- * overlay by /proc/filesystems, br_netfilter by its sysctls.
+ * The modules that Kubernetes needs, judged by what they provide, because lsmod does not list modules that are built
+ * in: overlay by /proc/filesystems, br_netfilter by its sysctls.
  */
 export const modules = probe(script('host/probe-modules.sh'), (out) => {
   const states = new Map(
@@ -32,8 +32,8 @@ export const modules = probe(script('host/probe-modules.sh'), (out) => {
 export const plainValue = (value: string): string => value.trim().replaceAll(/\s+/g, ' ');
 
 /**
- * Effective values of the kernel settings of a host. `absent` where the kernel has no such setting (yet), `unreadable` where
- * it has one without a value.
+ * Effective values of the kernel settings of a host. `absent` where the kernel has no such setting (yet), `unreadable`
+ * where it has one without a value.
  */
 export const sysctls = (host: LinuxHost) => {
   const names = sysctlsOf(host).map(([name]) => name);
@@ -56,8 +56,9 @@ export const withDots = (name: string): string =>
   /[./]/.exec(name)?.[0] === '/' ? name.replaceAll(/[./]/g, (separator) => (separator === '.' ? '/' : '.')) : name;
 
 /**
- * Lines of configuration files that set one of the host's kernel settings, and all lines of kbuild's own file. At boot the
- * last file name wins, whatever its folder (sysctl.d(5)). /etc/sysctl.conf counts where /etc/sysctl.d has a link to it.
+ * Lines of configuration files that set one of the host's kernel settings, and all lines of kbuild's own file. At boot
+ * the last file name wins, whatever its folder (sysctl.d(5)). /etc/sysctl.conf counts where /etc/sysctl.d has a link to
+ * it.
  */
 export const sysctlSettings = (host: LinuxHost) => {
   const names = new Set(sysctlsOf(host).map(([name]) => name));
@@ -87,8 +88,9 @@ export interface TunedSetting {
 }
 
 /**
- * Kernel settings that win over all of /etc/sysctl.d where the service tuned runs, by what its files say; the last of a name counts.
- * It starts after systemd-sysctl.service, and again with every change of its profile (tuned/plugins/plugin_sysctl.py).
+ * Kernel settings that win over all of /etc/sysctl.d where the service tuned runs, by what its files say; the last of a
+ * name counts. It starts after systemd-sysctl.service, and again with every change of its profile
+ * (tuned/plugins/plugin_sysctl.py).
  */
 export const tunedSettings = probe(script('host/probe-tuned.sh', { ROOT: '' }), (out): readonly TunedSetting[] => [
   ...new Map(

@@ -8,8 +8,8 @@ import { REQUIRED_SYSCTLS, sysctlsOf } from './sysctls.value.ts';
 const MODULES = ['overlay', 'br_netfilter'] as const;
 
 /**
- * Loads the modules that containers and Services need, now and after a reboot. The file also names modules that are built into
- * the kernel: the host may boot another kernel later.
+ * Loads the modules that containers and Services need, now and after a reboot. The file also names modules that are
+ * built into the kernel: the host may boot another kernel later.
  */
 export const kernelModules: Step = {
   name: 'kernel-modules',

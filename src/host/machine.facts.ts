@@ -7,8 +7,8 @@ import { textOf } from './files.facts.ts';
 import type { OsRelease } from './packages/distribution.value.ts';
 
 /**
- * When the host's lock was last taken or released, as its file's time (s, with nanoseconds). `held`: a process holds it.
- * `never`: not locked since boot. If two observations return the same time, no run held the lock in between.
+ * When the host's lock was last taken or released, as its file's time (s, with nanoseconds). `held`: a process holds
+ * it. `never`: not locked since boot. If two observations return the same time, no run held the lock in between.
  */
 export const lockUsed = probe(script('host/probe-lock-used.sh', { LOCK: paths.lock }), lineOf);
 
@@ -16,7 +16,10 @@ export const lockUsed = probe(script('host/probe-lock-used.sh', { LOCK: paths.lo
 export interface Login {
   /** From the moment at which sshd took the connection until it accepted the login; undefined if that is not known. */
   readonly sshdMs: number | undefined;
-  /** From the start of the login shell until it ran a command: what its own files cost; undefined where no sshd was found. */
+  /**
+   * From the start of the login shell until it ran a command: what its own files cost; undefined where no sshd was
+   * found.
+   */
   readonly shellMs: number | undefined;
 }
 
@@ -24,8 +27,8 @@ export interface Login {
 const TICK_MS = 10;
 
 /**
- * How long the login took. The login shell is the last process before sshd; it began before its files were read. It must run
- * early: `$now` is when the shell of the probes began (probe-batch.sh).
+ * How long the login took. The login shell is the last process before sshd; it began before its files were read. It
+ * must run early: `$now` is when the shell of the probes began (probe-batch.sh).
  */
 export const login = probe(script('host/probe-login.sh'), (out, { loginMs }): Login => {
   const [now = 0, start = 0] = out
@@ -69,8 +72,8 @@ export const osRelease = probe(
 );
 
 /**
- * The machine hardware name, e.g. `x86_64`; `aarch64-32bit` where a kernel of 64 bits has a userland of 32 bits, as some images for
- * small boards: package managers go by the userland.
+ * The machine hardware name, e.g. `x86_64`; `aarch64-32bit` where a kernel of 64 bits has a userland of 32 bits, as
+ * some images for small boards: package managers go by the userland.
  */
 export const arch = probe(
   sh`machine=$(uname -m); case "$machine $(getconf LONG_BIT 2>/dev/null)" in *64' '32) echo "$machine-32bit" ;; *) echo "$machine" ;; esac`,
@@ -96,7 +99,10 @@ export const nowMs = probe(sh`date +%s%3N`, (out) => {
   return numberOf(out, 'time');
 });
 
-/** The host's time minus kbuild's, in milliseconds; exact to half of what the connection and the probes before this one took. */
+/**
+ * The host's time minus kbuild's, in milliseconds; exact to half of what the connection and the probes before this one
+ * took.
+ */
 export const clockOffsetMs = probe(sh`date +%s.%N`, (out, { middleMs }) => {
   return Math.round(numberOf(out, 'time') * 1000 - middleMs);
 });

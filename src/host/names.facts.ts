@@ -46,7 +46,9 @@ export const resolver = probe(script('host/probe-resolver.sh'), (out): Resolver 
   };
 });
 
-/** The IPv4 addresses of a name; empty if the name does not exist; `silent` if no nameserver answered within the limit. */
+/**
+ * The IPv4 addresses of a name; empty if the name does not exist; `silent` if no nameserver answered within the limit.
+ */
 export type Lookup = readonly string[] | 'silent';
 
 /** What the host's own resolver answers for `localhost`, the host's own name and the given names. */

@@ -49,8 +49,8 @@ const written = (host: LinuxHost, wanted: string) =>
 const nameIn = (line: string): string => line.split(' ')[1] ?? '';
 
 /**
- * Lines of /etc/hosts by which a host finds the old endpoint, and that the inventory's endpoint would take from it: they give its name
- * another address.
+ * Lines of /etc/hosts by which a host finds the old endpoint, and that the inventory's endpoint would take from it:
+ * they give its name another address.
  */
 export function takenNames({ inventory, facts }: Pick<Target, 'inventory' | 'facts'>): readonly string[] {
   const wanted = wantedBlock(inventory);
@@ -58,7 +58,10 @@ export function takenNames({ inventory, facts }: Pick<Target, 'inventory' | 'fac
   return facts.hostsBlock.split('\n').filter((line) => nameIn(line) === nameIn(wanted) && line !== wanted);
 }
 
-/** While the endpoint moves, writes its name to /etc/hosts if the inventory asks for it. The name of the old one stays beside it. */
+/**
+ * While the endpoint moves, writes its name to /etc/hosts if the inventory asks for it. The name of the old one stays
+ * beside it.
+ */
 export const bothEndpointNames: Step = {
   name: 'both-endpoint-names',
   diff: ({ inventory, host, facts, fleet: { cluster } }) => {

@@ -35,14 +35,16 @@ const reloaded: Step = service(UNIT, {
   on: 'reload',
 });
 
-/** kbuild neither enables nor starts it: where it does not run, or was only started by hand, it is the administrator's. */
+/**
+ * kbuild neither enables nor starts it: where it does not run, or was only started by hand, it is the administrator's.
+ */
 const isRunning = ({ facts }: Target): boolean => {
   const state = facts.services.get(UNIT);
   return state?.active === 'active' && state.enabled === 'enabled';
 };
 
 /**
- * Where NetworkManager runs, it takes over every interface that appears, also those of pods, and removes their addresses and routes.
- * The settings must be there before the network plugin makes the first of them.
+ * Where NetworkManager runs, it takes over every interface that appears, also those of pods, and removes their
+ * addresses and routes. The settings must be there before the network plugin makes the first of them.
  */
 export const networkManager: Step = when(isRunning, together('network-manager', settings, reloaded));

@@ -58,7 +58,9 @@ export const interfaces = probe(sh`ip -o link show; ip -o addr show`, (out): rea
   return [...found.values()];
 });
 
-/** How chains of kube-proxy, the kubelet, CNI plugins and network plugins begin: alternatives of a regular expression. */
+/**
+ * How chains of kube-proxy, the kubelet, CNI plugins and network plugins begin: alternatives of a regular expression.
+ */
 export const KUBE_CHAINS = ['KUBE-', 'CNI-', ...pluginChains].join('|');
 
 /** Tables that kube-proxy and network plugins make in nftables, in the families ip and ip6. */

@@ -94,8 +94,9 @@ function closingChanges(target: Target): readonly Change[] {
 }
 
 /**
- * The changes of the host's nftables chains. A file has kbuild's rules, and a service puts them first in each chain after boot,
- * because the host's own rule files do not have them. Another chain cannot accept a packet that one chain drops.
+ * The changes of the host's nftables chains. A file has kbuild's rules, and a service puts them first in each chain
+ * after boot, because the host's own rule files do not have them. Another chain cannot accept a packet that one chain
+ * drops.
  */
 export function packetFilterChanges(target: Target, all: readonly Difference[]): readonly Change[] {
   const desired = rules(all);

@@ -86,8 +86,9 @@ export const ALL_PORTS: Opening['ports'] = [0, 65_535];
 const KUBELET = 10_250;
 
 /**
- * The ports of a host that other hosts and pods use: those of its role, and VRRP between load balancers. On a node also the API server
- * and the kubelet for pods, whose packets to their own host keep the pod's address, and forwarding of packets of pods.
+ * The ports of a host that other hosts and pods use: those of its role, and VRRP between load balancers. On a node also
+ * the API server and the kubelet for pods, whose packets to their own host keep the pod's address, and forwarding of
+ * packets of pods.
  */
 export function openings(inventory: Inventory, host: Host): readonly Opening[] {
   const input = { hook: 'input', to: 'any' } as const;

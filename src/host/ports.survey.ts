@@ -158,8 +158,8 @@ const narrowWays = (trial: Trial): readonly Narrow[] =>
   );
 
 /**
- * Listens on every free port that other hosts need, and connects to it from those hosts: three commands a host, and two more if
- * a UDP datagram was lost. A listener ends with its channel, and after ten minutes at the latest.
+ * Listens on every free port that other hosts need, and connects to it from those hosts: three commands a host, and two
+ * more if a UDP datagram was lost. A listener ends with its channel, and after ten minutes at the latest.
  */
 export async function portMatrix(on: Surveyor, hosts: readonly LinuxHost[], ways: readonly Way[]): Promise<PortMatrix> {
   const held: Held[] = [];

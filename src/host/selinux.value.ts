@@ -9,8 +9,8 @@ export const UNCONFINED = { seLinuxOptions: { type: 'spc_t' } } as const;
 export const SELINUX_POLICY = 'container-selinux';
 
 /**
- * Whether the host's own repositories have the policy for containers; `image`: the system comes as a whole, with its policy, or the
- * host gets binaries and the operator sees to the policy.
+ * Whether the host's own repositories have the policy for containers; `image`: the system comes as a whole, with its
+ * policy, or the host gets binaries and the operator sees to the policy.
  */
 export function selinuxPolicy(
   target: Parameters<typeof getsBinaries>[0] & { readonly facts: { readonly osRelease: OsRelease } },

@@ -40,7 +40,10 @@ type WantedService = 'running' | 'started' | 'enabled';
 interface ServiceOptions {
   /** Paths of files and folders that it reads when it starts. */
   readonly uses: readonly string[];
-  /** Steps that write what it uses. While one of them has pending changes, a restart is pending too, so the plan shows it. */
+  /**
+   * Steps that write what it uses. While one of them has pending changes, a restart is pending too, so the plan shows
+   * it.
+   */
   readonly after?: readonly Step[];
   /** Default `running`. A function if it depends on the observed host. */
   readonly wanted?: WantedService | ((target: Target) => WantedService);
@@ -63,8 +66,8 @@ function isUp({ active }: ServiceState, wanted: WantedService): boolean {
 }
 
 /**
- * The hash that apply-service.sh records of the files that a service has loaded; undefined if a file is missing. A reload does
- * not change the service's start time, so the hash shows what it has loaded since.
+ * The hash that apply-service.sh records of the files that a service has loaded; undefined if a file is missing. A
+ * reload does not change the service's start time, so the hash shows what it has loaded since.
  */
 function hashOfUsed(target: Target, uses: readonly string[]): string | undefined {
   const states = uses.map((path) => fileState(target, path));
@@ -89,7 +92,10 @@ function outdated(
   return after.some((step) => step.diff(target).length > 0) ? 'what it uses changes' : undefined;
 }
 
-/** `start`, `enable and start`, `unmask, enable, and start`. `Intl.ListFormat` would load ICU's data for it, about 20 ms a run. */
+/**
+ * `start`, `enable and start`, `unmask, enable, and start`. `Intl.ListFormat` would load ICU's data for it, about 20 ms
+ * a run.
+ */
 const listed = (verbs: readonly string[]): string =>
   verbs.length < 3 ? verbs.join(' and ') : `${verbs.slice(0, -1).join(', ')}, and ${verbs.at(-1)!}`;
 

@@ -47,8 +47,8 @@ export const services = (units: readonly string[]) =>
   });
 
 /**
- * What services loaded when they were last reloaded, since the boot: unit → hash of the files' hashes. A reload does not
- * move the time at which a service started.
+ * What services loaded when they were last reloaded, since the boot: unit → hash of the files' hashes. A reload does
+ * not move the time at which a service started.
  */
 export const applied = probe(
   sh`for file in ${paths.applied}/*; do if [ -e "$file" ]; then echo "$(basename "$file") $(cat "$file")"; fi; done`,

@@ -49,7 +49,9 @@ function mounts(text: string): readonly Mount[] {
 const contains = ({ point }: Mount, path: string): boolean =>
   point === '/' || path === point || path.startsWith(`${point}/`);
 
-/** Free bytes (for users who are not root) and inodes of the file systems that matter, and whether they can be written. */
+/**
+ * Free bytes (for users who are not root) and inodes of the file systems that matter, and whether they can be written.
+ */
 export const storage = (inventory: Inventory) =>
   probe(
     withEtcdFolder(inventory, script('host/probe-storage.sh', { DATA_PATHS: dataPaths(inventory), SYSTEM_PATHS })),

@@ -14,6 +14,9 @@ export const REQUIRED_SYSCTLS: Readonly<Record<string, string>> = {
 export const sysctlsOf = ({ role, sysctls }: LinuxHost): readonly (readonly [name: string, value: string])[] =>
   Object.entries({ ...(role === 'load-balancer' ? {} : REQUIRED_SYSCTLS), ...sysctls });
 
-/** The file of a kernel setting. In its name dots and slashes are swapped (sysctl.d(5)), as in `net.ipv4.conf.eth0/5.rp_filter`. */
+/**
+ * The file of a kernel setting. In its name dots and slashes are swapped (sysctl.d(5)), as in
+ * `net.ipv4.conf.eth0/5.rp_filter`.
+ */
 export const sysctlFile = (name: string): string =>
   `/proc/sys/${name.replaceAll(/[./]/g, (separator) => (separator === '.' ? '/' : '.'))}`;

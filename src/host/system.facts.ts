@@ -52,7 +52,9 @@ export const cniConfigurations = probe(
       .toSorted(),
 );
 
-/** The kernel's VXLAN: built in or loaded, there to be loaded, or missing. It has parameters, so it shows when built in. */
+/**
+ * The kernel's VXLAN: built in or loaded, there to be loaded, or missing. It has parameters, so it shows when built in.
+ */
 export const vxlan = probe(
   sh`if [ -e /sys/module/vxlan ]; then echo working; elif modprobe -n -q vxlan 2>/dev/null; then echo loadable; else echo missing; fi`,
   wordOf('working', 'loadable', 'missing'),

@@ -118,7 +118,9 @@ function systemdTimeOff({ host, facts }: Target): readonly Change[] {
   ];
 }
 
-/** Installs chrony, has it read the time servers of the inventory, and starts it. Only where the inventory asks for it. */
+/**
+ * Installs chrony, has it read the time servers of the inventory, and starts it. Only where the inventory asks for it.
+ */
 export const timeSync: Step = {
   name: 'time-sync',
   watches: (about) =>

@@ -14,7 +14,10 @@ const fileOf = ({ folder, extension }: TrustStore, pem: string): string =>
 /** The record of what the store was last made of: one path a line. It is complete only after the store was made. */
 const recordOf = (files: readonly string[]): string => files.map((file) => `${file}\n`).join('');
 
-/** Stands in the record before the first file: an inventory without authorities then still takes out what a run left that was cut off. */
+/**
+ * Stands in the record before the first file: an inventory without authorities then still takes out what a run left
+ * that was cut off.
+ */
 const BEGUN = 'begun\n';
 
 /** Removes what is not wanted, makes the store anew, and writes the record. */
@@ -71,7 +74,10 @@ const watches: Step['watches'] = ({ host }) => ({
   trees: host.trustedCas.length === 0 ? [] : trustFolders,
 });
 
-/** The system trusts the certificate authorities of the inventory, besides its own; those that left the inventory no more. */
+/**
+ * The system trusts the certificate authorities of the inventory, besides its own; those that left the inventory no
+ * more.
+ */
 export const trustedCas: Step = {
   name: 'trusted-cas',
   watches,

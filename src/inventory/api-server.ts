@@ -8,7 +8,10 @@ const DEFAULT_BIND_PORT = 6443;
 const bracketed = (address: string): string =>
   ipaddr.isValid(address) && ipaddr.parse(address).kind() === 'ipv6' ? `[${address}]` : address;
 
-/** The port at which API servers listen on their hosts: kubeadm's default or the inventory's `localAPIEndpoint.bindPort`. */
+/**
+ * The port at which API servers listen on their hosts: kubeadm's default or the inventory's
+ * `localAPIEndpoint.bindPort`.
+ */
 export function apiPort({ kubeadm }: Inventory): number {
   const local = kubeadm.init['localAPIEndpoint'] as { readonly bindPort?: unknown } | undefined;
   return typeof local?.bindPort === 'number' ? local.bindPort : DEFAULT_BIND_PORT;

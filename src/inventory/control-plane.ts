@@ -31,8 +31,8 @@ export interface OwnAuthorities {
 /** How control planes get the certificates that they share, and the user's own authorities. */
 export interface Certificates extends OwnAuthorities {
   /**
-   * `copy`: from one host to the other, through memory. `upload`: through an encrypted Secret of the cluster; never with an
-   * authority that signs elsewhere, which kubeadm refuses to upload.
+   * `copy`: from one host to the other, through memory. `upload`: through an encrypted Secret of the cluster; never
+   * with an authority that signs elsewhere, which kubeadm refuses to upload.
    */
   readonly distribution: 'upload' | 'copy';
   /** kbuild renews a certificate when it is valid for at most so many ms more; see `isDue`. */

@@ -37,7 +37,10 @@ export const NO_HOOKS: Hooks = {
 
 /** How changes go from worker to worker. A control plane always changes alone. */
 export interface Rollout {
-  /** How many workers may be away at once: a number, or a share of them in percent, rounded down. At least one always is. */
+  /**
+   * How many workers may be away at once: a number, or a share of them in percent, rounded down. At least one always
+   * is.
+   */
   readonly maxUnavailable: { readonly workers: number } | { readonly percent: number };
   /** How long the drain of a node may take, in ms. */
   readonly drainTimeoutMs: number;
@@ -81,7 +84,9 @@ export interface SshSettings extends Login {
   readonly configFile?: string;
   /** The system's OpenSSH connects, instead of the built-in client. */
   readonly client?: 'openssh';
-  /** The SSH configuration leads through another machine (ProxyJump, ProxyCommand); only OpenSSH itself follows that. */
+  /**
+   * The SSH configuration leads through another machine (ProxyJump, ProxyCommand); only OpenSSH itself follows that.
+   */
   readonly throughOthers?: true;
 }
 

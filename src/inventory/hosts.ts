@@ -5,8 +5,8 @@ import type { Host, Inventory, LinuxHost, Role, WindowsHost } from './inventory.
 const views = onceForEach((_: Inventory) => new Map<LinuxHost['runtime'], Inventory>());
 
 /**
- * The inventory as it holds on one host: `runtime` is that of the host. What runs on a host, or is about it, takes its settings
- * from there. The same object for the same host, whatever host the given inventory held for.
+ * The inventory as it holds on one host: `runtime` is that of the host. What runs on a host, or is about it, takes its
+ * settings from there. The same object for the same host, whatever host the given inventory held for.
  */
 export function inventoryOn(inventory: Inventory, host: Host): Inventory {
   if (host.os === 'windows' || host.runtime === undefined || host.runtime === inventory.runtime) return inventory;
@@ -88,8 +88,8 @@ export function atOnceOf({ rollout: { maxUnavailable } }: Pick<Inventory, 'rollo
 }
 
 /**
- * True when the name matches one of the patterns (`*` stands for any characters). Undefined selects every name; an empty
- * list selects none.
+ * True when the name matches one of the patterns (`*` stands for any characters). Undefined selects every name; an
+ * empty list selects none.
  */
 export function selects(patterns: readonly string[] | undefined, name: string): boolean {
   if (patterns === undefined) return true;

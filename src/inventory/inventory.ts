@@ -21,22 +21,31 @@ export interface Taint {
   readonly effect: 'NoSchedule' | 'PreferNoSchedule' | 'NoExecute';
 }
 
-/** `binaries`: programs as their projects publish them. `distribution`: packages, or binaries where the system has no packages. */
+/**
+ * `binaries`: programs as their projects publish them. `distribution`: packages, or binaries where the system has no
+ * packages.
+ */
 export type InstallFrom = 'distribution' | 'binaries';
 
-/** What hosts download as their projects publish it: with `installFrom: binaries`, and the last one with Docker Engine. */
+/**
+ * What hosts download as their projects publish it: with `installFrom: binaries`, and the last one with Docker Engine.
+ */
 export type DownloadName = 'kubernetes' | 'containerd' | 'runc' | 'cniPlugins' | 'crictl' | 'criDockerd';
 
 /**
- * Signatures of what is published, which lie beside each file as `.sig` and `.cert`. `auto`: a host that has cosign verifies them, and
- * installs nothing that it cannot verify. `required`: a host without cosign installs nothing. `off`: they are not read.
+ * Signatures of what is published, which lie beside each file as `.sig` and `.cert`. `auto`: a host that has cosign
+ * verifies them, and installs nothing that it cannot verify. `required`: a host without cosign installs nothing. `off`:
+ * they are not read.
  */
 export type Signatures = 'auto' | 'required' | 'off';
 
 /** Where one of them is published: URLs with `{version}`, `{arch}` (amd64, arm64) and `{name}` of the program. */
 export interface Download {
   readonly url: string;
-  /** Where its SHA-256 is published; `{url}` and `{folder}` stand for the file's URL and the folder of that. undefined: nowhere. */
+  /**
+   * Where its SHA-256 is published; `{url}` and `{folder}` stand for the file's URL and the folder of that. undefined:
+   * nowhere.
+   */
   readonly checksums?: string;
   /** undefined: the project publishes none. */
   readonly signatures?: Signatures;
@@ -94,7 +103,9 @@ export type Host = LinuxHost | WindowsHost;
 export interface RepositorySource {
   /** `{minor}` already replaced. */
   readonly url: string;
-  /** The URL as the inventory names it, if `{minor}` may stand in it: an upgrade needs the repositories of other minors. */
+  /**
+   * The URL as the inventory names it, if `{minor}` may stand in it: an upgrade needs the repositories of other minors.
+   */
   readonly urlOfMinor?: string;
   /** undefined: a flat repository, all files of which lie below `url`. */
   readonly suite?: string;

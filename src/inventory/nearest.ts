@@ -1,4 +1,6 @@
-/** How many letters must be added, taken away, changed or swapped with their neighbour to make one word of the other. */
+/**
+ * How many letters must be added, taken away, changed or swapped with their neighbour to make one word of the other.
+ */
 function distance(a: string, b: string): number {
   let beforeLast: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, j) => j);

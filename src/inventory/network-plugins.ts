@@ -1,4 +1,6 @@
-/** The hosts that connect to a port. `itself`: the program listens on the loopback interface, or only its host uses it. */
+/**
+ * The hosts that connect to a port. `itself`: the program listens on the loopback interface, or only its host uses it.
+ */
 export type Client = 'everybody' | 'control-planes' | 'nodes' | 'itself';
 
 /** A port that a host of a role listens at once the cluster stands. */
@@ -59,8 +61,8 @@ export interface WindowsCalico extends WindowsNetwork {
 }
 
 /**
- * The network plugin and its settings. `windows` is undefined where there are no Windows hosts, or kbuild installs no network
- * on them.
+ * The network plugin and its settings. `windows` is undefined where there are no Windows hosts, or kbuild installs no
+ * network on them.
  */
 export type PluginSettings =
   | { readonly plugin: 'flannel'; readonly flannel: Flannel; readonly windows: WindowsFlannel | undefined }
@@ -71,7 +73,10 @@ export type PluginSettings =
 /** A value of `network.plugin`. */
 export type PluginName = PluginSettings['plugin'];
 
-/** Network plugins whose settings an inventory may hold, and that kbuild cannot install: `validate` refuses an inventory with one. */
+/**
+ * Network plugins whose settings an inventory may hold, and that kbuild cannot install: `validate` refuses an inventory
+ * with one.
+ */
 export type UnbuiltPlugin = 'cilium';
 
 /** A network plugin that kbuild installs, or leaves to the user: each list of parts has one for every such plugin. */

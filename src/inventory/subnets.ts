@@ -1,7 +1,9 @@
 import ipaddr from 'ipaddr.js';
 import type { Inventory } from './inventory.ts';
 
-/** A CIDR of either family; ipaddr.js itself tries the wrong one first, at the price of an error. Throws on a bad CIDR. */
+/**
+ * A CIDR of either family; ipaddr.js itself tries the wrong one first, at the price of an error. Throws on a bad CIDR.
+ */
 const parseCidr = (cidr: string): [ipaddr.IPv4 | ipaddr.IPv6, number] =>
   cidr.includes(':') ? ipaddr.IPv6.parseCIDR(cidr) : ipaddr.IPv4.parseCIDR(cidr);
 

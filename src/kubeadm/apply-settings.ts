@@ -25,8 +25,8 @@ export function inOrder(parts: readonly KubeadmPart[]): readonly KubeadmPart[] {
 
 /**
  * Applies parts of the inventory's settings on one control plane of a live cluster. Runs as a job, which ends when the
- * changed components are ready there. `note`: the ConfigMap to apply at the end; empty for none. `dnsReplicas`: how many pods
- * of CoreDNS there are before kubeadm deploys it, which keeps their number; undefined: as many as there are.
+ * changed components are ready there. `note`: the ConfigMap to apply at the end; empty for none. `dnsReplicas`: how
+ * many pods of CoreDNS there are before kubeadm deploys it, which keeps their number; undefined: as many as there are.
  * @throws CommandError if kubeadm fails, or a component is not ready within 4 minutes.
  */
 export async function applySettings(

@@ -47,7 +47,9 @@ const blackholes = ({ network: { podSubnet } }: Inventory, { routes }: LinuxFact
     return device === '' && destination !== 'default' && overlap(podSubnet, cidr) ? [destination] : [];
   });
 
-/** Removes interfaces, routes, CNI configuration and state of the network plugin, unless the user installed the plugin. */
+/**
+ * Removes interfaces, routes, CNI configuration and state of the network plugin, unless the user installed the plugin.
+ */
 export const noCniRemains: Step = {
   name: 'no-cni-remains',
   diff: ({ inventory, host, facts }) => {

@@ -75,8 +75,8 @@ export const namesIn = (settings: JsonObject): readonly string[] =>
   (settings['apiServer'] as { readonly certSANs?: readonly string[] } | undefined)?.certSANs ?? [];
 
 /**
- * Names and addresses at which clients reach every API server: the inventory's are added to kbuild's, because without the endpoint's
- * name no kubelet could join.
+ * Names and addresses at which clients reach every API server: the inventory's are added to kbuild's, because without
+ * the endpoint's name no kubelet could join.
  */
 export const apiServerNames = ({ endpoint, loadBalancer, kubeadm }: Inventory): readonly string[] => [
   ...new Set([
@@ -153,7 +153,10 @@ export interface JoinCredentials {
   readonly caHash: string;
   /** For a control plane that fetches the shared certificates from the cluster: 64 hexadecimal digits. */
   readonly certificateKey?: Secret;
-  /** A folder of patches that has the host's and others for this join. Without it, kubeadm finds the host's where they are. */
+  /**
+   * A folder of patches that has the host's and others for this join. Without it, kubeadm finds the host's where they
+   * are.
+   */
   readonly patches?: string;
 }
 

@@ -68,8 +68,8 @@ function restartOf(target: Target, component: Component, { pods }: ClusterUp): r
 }
 
 /**
- * Restarts the pods of a joined control plane that are older than a file that they read and the inventory distributes: an
- * audit policy, an encryption configuration. They do not notice a replaced file by themselves.
+ * Restarts the pods of a joined control plane that are older than a file that they read and the inventory distributes:
+ * an audit policy, an encryption configuration. They do not notice a replaced file by themselves.
  */
 export const controlPlaneFiles: Step = {
   name: 'control-plane-files',

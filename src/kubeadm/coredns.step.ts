@@ -39,8 +39,8 @@ const isAnother = (other: LinuxHost, target: Target): boolean =>
   other.name !== target.host.name && mayRunDns({ ...target, host: other });
 
 /**
- * Deletes all pods of CoreDNS but one if they are on the same node, so that the scheduler spreads them. They all start on the
- * first node of a cluster, and Kubernetes does not move them when other nodes join.
+ * Deletes all pods of CoreDNS but one if they are on the same node, so that the scheduler spreads them. They all start
+ * on the first node of a cluster, and Kubernetes does not move them when other nodes join.
  */
 export const corednsSpread: Step = {
   name: 'coredns-spread',
@@ -75,8 +75,8 @@ export const corednsSpread: Step = {
 };
 
 /**
- * The phases with a spread that stands in the plan where drains come before it: they may leave all pods of CoreDNS on one node.
- * `drains`: whether they may touch this host.
+ * The phases with a spread that stands in the plan where drains come before it: they may leave all pods of CoreDNS on
+ * one node. `drains`: whether they may touch this host.
  */
 export const spreadAfterDrains = (phases: readonly Phase[], drains: (target: Target) => boolean): readonly Phase[] =>
   phases.map((phase) => {

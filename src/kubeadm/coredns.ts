@@ -31,8 +31,9 @@ export const isDnsSet = (inventory: Inventory): boolean =>
 const DNS_PATCH = 'corednsdeploymentzz-kbuild+strategic.yaml';
 
 /**
- * kubeadm's patch with the settings of `dns`, by file name; empty if there are none. kubeadm replaces the Deployment whenever it
- * upgrades it, and keeps only the settings of its patches. With a patch the settings hold at every moment of the upgrade.
+ * kubeadm's patch with the settings of `dns`, by file name; empty if there are none. kubeadm replaces the Deployment
+ * whenever it upgrades it, and keeps only the settings of its patches. With a patch the settings hold at every moment
+ * of the upgrade.
  */
 export function dnsPatch(inventory: Inventory): Readonly<Record<string, string>> {
   const { replicas, resources } = inventory.dns;
@@ -65,8 +66,8 @@ const differs = (desired: string, live: string | undefined): boolean =>
   live === undefined || quantityOf(desired) !== quantityOf(live);
 
 /**
- * What the live Deployment has of other values than `dns` names, e.g. `replicas 1`; empty if nothing. A missing Deployment is no
- * difference: kubeadm deploys it, and the plan of an upgrade says that it comes back.
+ * What the live Deployment has of other values than `dns` names, e.g. `replicas 1`; empty if nothing. A missing
+ * Deployment is no difference: kubeadm deploys it, and the plan of an upgrade says that it comes back.
  */
 export function dnsDifferences({ dns: { replicas, resources } }: Inventory, cluster: ClusterUp): readonly string[] {
   if (replicas === undefined && resources === undefined) return [];
@@ -85,7 +86,10 @@ export function dnsDifferences({ dns: { replicas, resources } }: Inventory, clus
   ];
 }
 
-/** How many pods the Deployment gets back: kubeadm's number if the inventory no longer names one, undefined if it never did. */
+/**
+ * How many pods the Deployment gets back: kubeadm's number if the inventory no longer names one, undefined if it never
+ * did.
+ */
 export function replicasBack({ dns }: Inventory, { settings }: ClusterUp): number | undefined {
   const noted = (settings?.['dns'] ?? {}) as { readonly replicas?: unknown };
   return dns.replicas === undefined && noted.replicas !== undefined ? KUBEADMS_REPLICAS : undefined;

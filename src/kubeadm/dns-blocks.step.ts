@@ -13,7 +13,9 @@ import { withoutEnd } from '../shell/text.ts';
 import { script } from '../templates.ts';
 import { COREDNS } from './coredns.ts';
 
-/** The first and the last line of what kbuild writes into the Corefile. All else there is kubeadm's and the operator's. */
+/**
+ * The first and the last line of what kbuild writes into the Corefile. All else there is kubeadm's and the operator's.
+ */
 const BEGIN = '# Begin of dns.blocks. kbuild writes what follows: edit the inventory.';
 const END = '# End of dns.blocks.';
 
@@ -74,7 +76,10 @@ export function zonesOf(corefile: string): ReadonlySet<string> {
   return zones;
 }
 
-/** Those of the zones that the rest of the Corefile already has: CoreDNS does not start with a zone that two blocks have. */
+/**
+ * Those of the zones that the rest of the Corefile already has: CoreDNS does not start with a zone that two blocks
+ * have.
+ */
 export function takenZones(rest: string, blocks: Readonly<Record<string, string>>): readonly string[] {
   const taken = zonesOf(rest);
   return Object.keys(blocks).filter((zone) => taken.has(plainZone(zone)));
@@ -90,8 +95,9 @@ const COREFILE_ANNOTATION = 'kbuild.dev/corefile';
 const TRIAL_SECONDS = 300;
 
 /**
- * A pod as those of the Deployment, with another Corefile. It gets no requests of DNS, and takes no other pod's place: it has
- * neither the labels of CoreDNS nor its priority, and asks for no resources. undefined if there is no Deployment as kubeadm makes it.
+ * A pod as those of the Deployment, with another Corefile. It gets no requests of DNS, and takes no other pod's place:
+ * it has neither the labels of CoreDNS nor its priority, and asks for no resources. undefined if there is no Deployment
+ * as kubeadm makes it.
  */
 function trialPod(deployment: JsonObject | undefined, corefile: string): JsonObject | undefined {
   const spec = within(deployment, 'spec', 'template', 'spec');
@@ -151,9 +157,9 @@ const untried = ({ name }: Inventory): Refused =>
   );
 
 /**
- * Writes the server blocks of `dns.blocks` into the Corefile, between two lines of kbuild's, and leaves the rest as it is. Before
- * the cluster gets a Corefile, a pod of CoreDNS has to become ready with it: with a mistake there, CoreDNS would go on until
- * its pods start anew, and then no name of the cluster would be found.
+ * Writes the server blocks of `dns.blocks` into the Corefile, between two lines of kbuild's, and leaves the rest as it
+ * is. Before the cluster gets a Corefile, a pod of CoreDNS has to become ready with it: with a mistake there, CoreDNS
+ * would go on until its pods start anew, and then no name of the cluster would be found.
  */
 export const dnsBlocks: Step<'cluster'> = {
   name: 'dns-blocks',

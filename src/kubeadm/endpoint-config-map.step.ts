@@ -25,13 +25,19 @@ export interface Identity extends JsonObject {
   readonly metadata: { readonly name: string; readonly namespace: string };
 }
 
-/** A text that a ConfigMap of the cluster holds; undefined if it does not hold it. @throws FactError if it has another form */
+/**
+ * A text that a ConfigMap of the cluster holds; undefined if it does not hold it. @throws FactError if it has another
+ * form
+ */
 export function textIn(cluster: ClusterUp, which: Identity, key: string): string | undefined {
   const { name } = which.metadata;
   return ofCluster(cluster, `ConfigMap ${name}`, () => textsOf(cluster.objects.get(objectKey(which))?.['data'])[key]);
 }
 
-/** The server of the first cluster of a kubeconfig in the ConfigMap; undefined if it names none. @throws FactError if it is no kubeconfig */
+/**
+ * The server of the first cluster of a kubeconfig in the ConfigMap; undefined if it names none. @throws FactError if it
+ * is no kubeconfig
+ */
 export function serverIn(cluster: ClusterUp, which: Identity, key: string): string | undefined {
   const text = textIn(cluster, which, key);
   if (text === undefined) return undefined;
@@ -46,8 +52,8 @@ export const withServer = (text: string, server: string): string =>
   stringify(withInClusters(kubeconfigOf(text), { server }), { lineWidth: 0 });
 
 /**
- * Patches an object of the cluster. The API refuses to patch a ConfigMap that something has changed since it was observed: its text is
- * replaced whole.
+ * Patches an object of the cluster. The API refuses to patch a ConfigMap that something has changed since it was
+ * observed: its text is replaced whole.
  */
 export async function patchObject(
   { inventory, fleet, facts }: Target<'cluster'>,
@@ -66,8 +72,8 @@ export async function patchObject(
 }
 
 /**
- * Waits until the inventory's endpoint serves this cluster to a joined host, with a certificate that names it. The holder of the virtual
- * address has it within seconds, and API servers reload their certificates within a minute.
+ * Waits until the inventory's endpoint serves this cluster to a joined host, with a certificate that names it. The
+ * holder of the virtual address has it within seconds, and API servers reload their certificates within a minute.
  */
 export const endpointProved: Step = {
   name: 'endpoint-proved',

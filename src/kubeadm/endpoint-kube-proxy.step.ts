@@ -20,7 +20,10 @@ export const KUBE_PROXY = KUBEADMS_PROGRAMS[0];
 
 const KEY = 'kubeconfig.conf';
 
-/** An annotation of kube-proxy's pods: the endpoint for which a move started them again. kube-proxy reads its kubeconfig once. */
+/**
+ * An annotation of kube-proxy's pods: the endpoint for which a move started them again. kube-proxy reads its kubeconfig
+ * once.
+ */
 const ANNOTATION = 'kbuild.dev/endpoint';
 
 /** How long a node may take for its new pod, in ms: they roll one after another. */
@@ -55,7 +58,10 @@ function daemonSetIn(cluster: ClusterUp): DaemonSet | undefined {
   }));
 }
 
-/** Why kube-proxy is not led to the inventory's endpoint yet, as text after "found"; undefined if it is, or if there is none. */
+/**
+ * Why kube-proxy is not led to the inventory's endpoint yet, as text after "found"; undefined if it is, or if there is
+ * none.
+ */
 export function kubeProxyAstray(inventory: Inventory, cluster: ClusterUp): string | undefined {
   const found = serverIn(cluster, KUBE_PROXY_CONFIG, KEY);
   const daemonSet = daemonSetIn(cluster);

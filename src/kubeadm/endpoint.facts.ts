@@ -5,7 +5,10 @@ import { paths } from '../paths.ts';
 import { probe } from '../shell/probe.ts';
 import { script } from '../templates.ts';
 
-/** What the inventory's endpoint serves to a host whose kubeconfig names another one. `not asked`: its kubeconfig names it, or there is none. */
+/**
+ * What the inventory's endpoint serves to a host whose kubeconfig names another one. `not asked`: its kubeconfig names
+ * it, or there is none.
+ */
 export type NewEndpoint =
   | 'not asked'
   | {
@@ -31,7 +34,10 @@ export function parseNewEndpoint(out: string): NewEndpoint {
   };
 }
 
-/** The endpoint as the host's own kubeconfig would use it: with its credentials, and only if the server's certificate is the cluster's. */
+/**
+ * The endpoint as the host's own kubeconfig would use it: with its credentials, and only if the server's certificate is
+ * the cluster's.
+ */
 export function newEndpoint(inventory: Inventory, host: LinuxHost) {
   const { endpoint, loadBalancer } = inventory;
   const at = 'address' in loadBalancer ? loadBalancer.address : endpointHost(endpoint);

@@ -14,13 +14,18 @@ import { isMoving, joinedNodes, kubeconfigsAstray, liveEndpoint, serverAt } from
 
 const KUBECONFIG_KEY = 'kubeconfig';
 
-/** The server that joining hosts are told, if it is not the inventory's endpoint; undefined if it is, or if they are told none. */
+/**
+ * The server that joining hosts are told, if it is not the inventory's endpoint; undefined if it is, or if they are
+ * told none.
+ */
 export function announcedAstray(inventory: Inventory, cluster: ClusterUp): string | undefined {
   const found = serverIn(cluster, CLUSTER_INFO, KUBECONFIG_KEY);
   return found === serverAt(inventory.endpoint) ? undefined : found;
 }
 
-/** Tells the endpoint to joining hosts: cluster-info, which kubeadm's join reads. The controller manager signs it again. */
+/**
+ * Tells the endpoint to joining hosts: cluster-info, which kubeadm's join reads. The controller manager signs it again.
+ */
 export const endpointPublished: Step<'cluster'> = {
   name: 'endpoint-published',
   diff: (target) => {
@@ -53,8 +58,8 @@ export const KUBEADM_CONFIG = {
 const CONFIGURATION_KEY = 'ClusterConfiguration';
 
 /**
- * kubeadm's configuration with the endpoint, and with its names for the API servers that join later. The old one stays among them:
- * clients may still use it.
+ * kubeadm's configuration with the endpoint, and with its names for the API servers that join later. The old one stays
+ * among them: clients may still use it.
  */
 export function withEndpoint(text: string, { inventory, old }: Pick<Target, 'inventory'> & { readonly old: string }) {
   const found = objectOf(parse(text));
@@ -92,7 +97,10 @@ function refuseTooEarly(target: Target<'cluster'>, cluster: ClusterUp): void {
     );
 }
 
-/** Notes the endpoint in kubeadm's configuration, the last of its places: until then, the same command goes on where a run was cut off. */
+/**
+ * Notes the endpoint in kubeadm's configuration, the last of its places: until then, the same command goes on where a
+ * run was cut off.
+ */
 export const endpointNoted: Step<'cluster'> = {
   name: 'endpoint-noted',
   diff: (target) => {

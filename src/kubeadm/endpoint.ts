@@ -8,7 +8,10 @@ import type { Inventory } from '../inventory/inventory.ts';
 /** A Linux host and what it showed. */
 type Seen = Kinds['linux'];
 
-/** The endpoint that kubeadm's configuration in the cluster names; empty if it names none. A move changes it last of all. */
+/**
+ * The endpoint that kubeadm's configuration in the cluster names; empty if it names none. A move changes it last of
+ * all.
+ */
 export function liveEndpoint({ configuration }: ClusterUp): string {
   const found = configuration['controlPlaneEndpoint'];
   return typeof found === 'string' ? found : '';
@@ -37,8 +40,9 @@ export interface Astray {
 }
 
 /**
- * The kubeconfigs of a joined host that the move leads to the inventory's endpoint. The kubeconfigs of a control plane's own components keep
- * naming its own API server, as kubeadm writes them. A kubeconfig that names a load balancer on the host itself stays as it is.
+ * The kubeconfigs of a joined host that the move leads to the inventory's endpoint. The kubeconfigs of a control
+ * plane's own components keep naming its own API server, as kubeadm writes them. A kubeconfig that names a load
+ * balancer on the host itself stays as it is.
  */
 export function kubeconfigsAstray(inventory: Inventory, cluster: ClusterUp, { host, facts }: Seen): readonly Astray[] {
   const wanted = serverAt(inventory.endpoint);
@@ -60,7 +64,9 @@ export const joinedNodes = (inventory: Inventory, fleet: Fleet): readonly Seen[]
       standing({ inventory, host, facts, fleet }) === 'joined',
   );
 
-/** Joined hosts to which the new endpoint does not serve this cluster, each with what it met: `w1 (connection refused)`. */
+/**
+ * Joined hosts to which the new endpoint does not serve this cluster, each with what it met: `w1 (connection refused)`.
+ */
 export const unproved = (inventory: Inventory, fleet: Fleet): readonly string[] =>
   joinedNodes(inventory, fleet).flatMap(({ host, facts: { newEndpoint } }) =>
     newEndpoint === 'not asked' || newEndpoint.answer === 'ok' ? [] : [`${host.name} (${newEndpoint.answer})`],

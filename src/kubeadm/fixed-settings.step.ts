@@ -4,7 +4,9 @@ import { same } from '../inventory/merge.ts';
 import type { JsonObject } from '../shell/decode.ts';
 import { settingsOf } from './settings.ts';
 
-/** Settings of `kubeadm.cluster` that kbuild can change on a live cluster: it rewrites the control plane's manifests. */
+/**
+ * Settings of `kubeadm.cluster` that kbuild can change on a live cluster: it rewrites the control plane's manifests.
+ */
 const CHANGEABLE: readonly string[] = [
   ...['apiServer', 'controllerManager', 'scheduler'].flatMap((key) =>
     ['extraArgs', 'extraVolumes', 'extraEnvs'].map((name) => `${key}.${name}`),
@@ -20,8 +22,8 @@ const CHANGEABLE: readonly string[] = [
 const CHANGEABLE_OF_STACKED = ['etcd.local.extraArgs', 'etcd.local.extraEnvs'];
 
 /**
- * Arguments of etcd that say which member of which cluster it is, and where it is reached: with others a member may found a cluster of its own, or
- * be lost to the others (etcd.io/docs/v3.6/op-guide/configuration).
+ * Arguments of etcd that say which member of which cluster it is, and where it is reached: with others a member may
+ * found a cluster of its own, or be lost to the others (etcd.io/docs/v3.6/op-guide/configuration).
  */
 const OF_MEMBERSHIP =
   /^(name|force-new-cluster.*|initial-.*|discovery.*|advertise-client-urls|listen-(client|peer).*-urls)$/;
@@ -76,7 +78,10 @@ function membershipEdits(wanted: JsonObject, noted: JsonObject | undefined): rea
     .map((name) => `--${name} in kubeadm.cluster.etcd.local`);
 }
 
-/** @throws Refused if a setting of `kubeadm.cluster` was edited that kbuild cannot apply to a live cluster; `noted`: all settings that it has */
+/**
+ * @throws Refused if a setting of `kubeadm.cluster` was edited that kbuild cannot apply to a live cluster; `noted`: all
+ * settings that it has
+ */
 export function refuseFixed(inventory: Inventory, noted: JsonObject | undefined): void {
   const changeable = inventory.etcd.topology === 'stacked' ? [...CHANGEABLE, ...CHANGEABLE_OF_STACKED] : CHANGEABLE;
   const [wanted, before] = [settingsOf(inventory).cluster, inner(noted, 'cluster')];

@@ -11,8 +11,8 @@ import { initDocuments } from './config.ts';
 import { type FromBackup, kubeadmJob } from './job.step.ts';
 
 /**
- * Initializes a new cluster on its founder. The other control planes join it. `from`: the cluster is not new, its control planes
- * are lost, and the founder begins with the keys and the data of a backup.
+ * Initializes a new cluster on its founder. The other control planes join it. `from`: the cluster is not new, its
+ * control planes are lost, and the founder begins with the keys and the data of a backup.
  */
 export const initOf = (from?: FromBackup): Step => ({
   name: 'kubeadm-init',

@@ -20,8 +20,8 @@ import { runsKubeadm } from './upgrade-job.ts';
 type KubeadmAction = 'init' | 'join' | 'reset';
 
 /**
- * Where kubeadm finds the patches of a job that has its own (files `patch_NAME`), below the job's folder: the script puts the host's beside
- * them.
+ * Where kubeadm finds the patches of a job that has its own (files `patch_NAME`), below the job's folder: the script
+ * puts the host's beside them.
  */
 export const JOB_PATCHES = 'patches';
 
@@ -101,8 +101,8 @@ function command(
 
 /**
  * Runs kubeadm's init, join or reset on a host. kbuild runs kubeadm only through this job, which outlives the
- * connection. Its script writes the marker first, then puts `pki` in place, and removes the marker after success. `from`: an init
- * begins with the data of a backup, whose snapshot lies on the host.
+ * connection. Its script writes the marker first, then puts `pki` in place, and removes the marker after success.
+ * `from`: an init begins with the data of a backup, whose snapshot lies on the host.
  * @throws CommandError if kubeadm fails.
  */
 export async function kubeadmJob(

@@ -10,8 +10,8 @@ import type { On } from '../ssh/remote.ts';
 import { JOB_PATCHES } from './job.step.ts';
 
 /**
- * The patch of kubeadm with which the controller manager signs apart. The arguments come last, and win over kubeadm's own. kubeadm joins
- * with the cluster's configuration, which does not have them.
+ * The patch of kubeadm with which the controller manager signs apart. The arguments come last, and win over kubeadm's
+ * own. kubeadm joins with the cluster's configuration, which does not have them.
  */
 const SIGNING_PATCH = {
   name: 'kube-controller-managerzz-kbuild-signing+json.json',
@@ -26,7 +26,9 @@ const SIGNING_PATCH = {
   ),
 };
 
-/** The authorities that a rotation may have left something beside. An etcd on hosts of its own has its authority there. */
+/**
+ * The authorities that a rotation may have left something beside. An etcd on hosts of its own has its authority there.
+ */
 const rotatable = ({ etcd }: Target['inventory']): readonly KubeadmAuthority[] =>
   (Object.keys(AUTHORITY_FILES) as readonly KubeadmAuthority[]).filter(
     (name) => name !== 'etcd-ca' || etcd.topology === 'stacked',
@@ -34,7 +36,10 @@ const rotatable = ({ etcd }: Target['inventory']): readonly KubeadmAuthority[] =
 
 /** By what kubeadm's join makes a control plane take part in the rotations that are under way. */
 interface PartInRotations {
-  /** Private files of the job: what lies beside the authorities on the control plane that it joins through, and patches of this join. */
+  /**
+   * Private files of the job: what lies beside the authorities on the control plane that it joins through, and patches
+   * of this join.
+   */
   readonly files: PkiFiles;
   /** Where kubeadm finds the patches, if this join has its own. */
   readonly patches?: string;
@@ -51,9 +56,9 @@ const filesBeside = (name: KubeadmAuthority, { beside, keys }: AuthorityFiles): 
   });
 
 /**
- * What a control plane gets beyond the shared certificates when it joins through another one while authorities are rotated: it keeps what
- * that one keeps, so that the rotation goes on, or back, with it. Nothing if none is under way. Throws if the other one does not give a file
- * that it has by its facts.
+ * What a control plane gets beyond the shared certificates when it joins through another one while authorities are
+ * rotated: it keeps what that one keeps, so that the rotation goes on, or back, with it. Nothing if none is under way.
+ * Throws if the other one does not give a file that it has by its facts.
  */
 export async function partInRotations(
   { inventory, fleet }: Pick<Target, 'inventory' | 'fleet'>,

@@ -120,8 +120,8 @@ function stale(target: Target, cluster: ClusterUp): string {
 }
 
 /**
- * Joins a further control plane with the shared certificates (uploaded for it, or copied) and a bootstrap token of its own.
- * kbuild deletes the upload and the token afterwards.
+ * Joins a further control plane with the shared certificates (uploaded for it, or copied) and a bootstrap token of its
+ * own. kbuild deletes the upload and the token afterwards.
  */
 export const joinControlPlane = (before: BeforeMembership): Step => ({
   name: 'kubeadm-join',

@@ -17,7 +17,10 @@ export const undoSteps = (before: BeforeMembership, keep: KeepData): readonly St
   undoHalfFinished(before, keep),
 ];
 
-/** Initialize the cluster on its first control plane, `from` a backup if it was lost. Need kubeadm's patches on the host. */
+/**
+ * Initialize the cluster on its first control plane, `from` a backup if it was lost. Need kubeadm's patches on the
+ * host.
+ */
 export const initSteps = (from?: FromBackup): readonly Step[] => [
   initOf(from),
   noMarker,

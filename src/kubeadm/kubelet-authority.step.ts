@@ -30,8 +30,8 @@ const areAllHere = (inventory: Inventory, { nodes }: ClusterUp, { unreachable }:
   nodes.every(({ name }) => inventory.hosts.some((host) => host.name === name));
 
 /**
- * Has API servers verify the certificates of kubelets, one after another, when every kubelet shows one of the cluster. Waits for
- * nodes whose host is absent: their logs could not be read afterwards.
+ * Has API servers verify the certificates of kubelets, one after another, when every kubelet shows one of the cluster.
+ * Waits for nodes whose host is absent: their logs could not be read afterwards.
  */
 export const kubeletAuthority: Step<'cluster'> = {
   name: 'kubelet-authority',

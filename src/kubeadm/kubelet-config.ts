@@ -17,7 +17,10 @@ export const KUBELET_CONFIG = { apiVersion: 'kubelet.config.k8s.io/v1beta1', kin
 const runtimeOn = (inventory: Inventory, host: LinuxHost): ContainerRuntime =>
   containerRuntime(inventoryOn(inventory, host));
 
-/** The desired kubelet configuration of a host: kbuild's own settings, those that its runtime needs, and the host's merged ones. */
+/**
+ * The desired kubelet configuration of a host: kbuild's own settings, those that its runtime needs, and the host's
+ * merged ones.
+ */
 function hostKubeletConfig(inventory: Inventory, host: LinuxHost, runtime = runtimeOn(inventory, host)): JsonObject {
   return {
     ...merged(runtime.kubeletConfig?.(inventory.kubernetes.minor) ?? {}, host.kubelet.config),
@@ -34,7 +37,10 @@ export const sharedKubeletConfig = onceForEach((inventory: Inventory): JsonObjec
   ...common(linuxNodes(inventory).map((host) => hostKubeletConfig(inventory, host))),
 }));
 
-/** The kubelet configuration of a host that differs from the cluster's; empty for most hosts. `runtime`: see `hostPatches`. */
+/**
+ * The kubelet configuration of a host that differs from the cluster's; empty for most hosts. `runtime`: see
+ * `hostPatches`.
+ */
 export const ownKubeletConfig = (inventory: Inventory, host: LinuxHost, runtime?: ContainerRuntime): JsonObject =>
   beyond(hostKubeletConfig(inventory, host, runtime), sharedKubeletConfig(inventory));
 
@@ -43,8 +49,8 @@ const OWN_PATCH = 'kubeletconfigurationzz-kbuild+merge.yaml';
 
 /**
  * The patch files of a host (name → content) in kubeadm's patches directory: the inventory's, the host's own kubelet
- * settings, and on control planes that of `dns`. kubeadm's init, join and upgrade apply them to what they write on this host.
- * `runtime`: the one that runs its pods, where that is not yet the inventory's.
+ * settings, and on control planes that of `dns`. kubeadm's init, join and upgrade apply them to what they write on this
+ * host. `runtime`: the one that runs its pods, where that is not yet the inventory's.
  */
 export function hostPatches(
   inventory: Inventory,

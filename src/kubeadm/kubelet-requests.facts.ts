@@ -80,8 +80,8 @@ const requestOf = ({
 });
 
 /**
- * The requests of kubelets that wait for a certificate, from a CertificateSigningRequestList. Of each node and profile only the
- * newest request counts: a kubelet gives one up after 15 minutes and makes another. Throws on another list.
+ * The requests of kubelets that wait for a certificate, from a CertificateSigningRequestList. Of each node and profile
+ * only the newest request counts: a kubelet gives one up after 15 minutes and makes another. Throws on another list.
  */
 export function parseKubeletRequests(out: string): readonly KubeletRequest[] {
   const newest = new Map<string, RawRequest>();

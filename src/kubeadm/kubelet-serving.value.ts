@@ -2,7 +2,10 @@ import type { Host } from '../inventory/inventory.ts';
 import { mergedArguments, type Named } from '../inventory/merge.ts';
 import type { JsonObject } from '../shell/decode.ts';
 
-/** True for a node whose kubelet is to serve with a certificate that the cluster signs (KubeletConfiguration, `serverTLSBootstrap`). */
+/**
+ * True for a node whose kubelet is to serve with a certificate that the cluster signs (KubeletConfiguration,
+ * `serverTLSBootstrap`).
+ */
 export const servesByCluster = ({ role, kubelet }: Pick<Host, 'role' | 'kubelet'>): boolean =>
   (role === 'control-plane' || role === 'worker') && kubelet.config['serverTLSBootstrap'] === true;
 
@@ -30,14 +33,18 @@ function withArguments(cluster: JsonObject, extraArgs: readonly Named[]): JsonOb
   return Object.keys(apiServer).length === 0 ? without(cluster, 'apiServer') : { ...cluster, apiServer };
 }
 
-/** True if the kubelet of every node is to serve with a certificate of the cluster: API servers could not connect to one that does not. */
+/**
+ * True if the kubelet of every node is to serve with a certificate of the cluster: API servers could not connect to one
+ * that does not.
+ */
 export function areAllServedByCluster(hosts: readonly Pick<Host, 'role' | 'kubelet'>[]): boolean {
   const nodes = hosts.filter(({ role }) => role === 'control-plane' || role === 'worker');
   return nodes.length > 0 && nodes.every(servesByCluster);
 }
 
 /**
- * `kubeadm.cluster` with the flag, if every node's kubelet serves with a certificate of the cluster. A value of the inventory stays.
+ * `kubeadm.cluster` with the flag, if every node's kubelet serves with a certificate of the cluster. A value of the
+ * inventory stays.
  */
 export function withKubeletAuthority(
   cluster: JsonObject,

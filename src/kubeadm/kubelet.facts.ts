@@ -18,8 +18,8 @@ export function kubeletFlagsOf(text: string): readonly string[] | 'absent' {
 const NODE_USER = /^CN=system:node:(.+)$/m;
 
 /**
- * The node that the kubelet of the host is for the API, by its client certificate. `absent` on a host without the kubelet's kubeconfig,
- * `unreadable` where the certificate is missing, damaged or no node's.
+ * The node that the kubelet of the host is for the API, by its client certificate. `absent` on a host without the
+ * kubelet's kubeconfig, `unreadable` where the certificate is missing, damaged or no node's.
  */
 export type KubeletClient = { readonly node: string } | 'absent' | 'unreadable';
 

@@ -54,7 +54,10 @@ function configDifference(target: Target, cluster: ClusterUp): readonly string[]
   return Object.keys(own).filter((key) => !holds(own[key], live[key]));
 }
 
-/** True for a kubelet that waits for its upgrade: what the cluster stores is for the newer one, and reaches it with that. */
+/**
+ * True for a kubelet that waits for its upgrade: what the cluster stores is for the newer one, and reaches it with
+ * that.
+ */
 function isOlderThanCluster({ host }: Target, cluster: ClusterUp): boolean {
   const node = cluster.nodes.find(({ name }) => name === host.name);
   const version = versionIn(node?.kubeletVersion);
@@ -73,7 +76,9 @@ function wantedFlags({ host }: Target, live: readonly string[]): readonly string
 
 const sorted = (flags: readonly string[]): string => [...flags].sort().join(' ');
 
-/** The configuration after the change: what the cluster stores, then the inventory's settings, then the host's patches. */
+/**
+ * The configuration after the change: what the cluster stores, then the inventory's settings, then the host's patches.
+ */
 function wantedConfig(target: Target, cluster: ClusterUp): JsonObject | undefined {
   const { inventory, host } = target;
   const shared = sharedKubeletConfig(inventory);
@@ -96,7 +101,10 @@ function diffOf(target: Target, cluster: ClusterUp, live: readonly string[], fla
   ].join('\n');
 }
 
-/** Old and new of the kubelet's settings and arguments, and the command that makes them; the kubelet reads them when it starts. */
+/**
+ * Old and new of the kubelet's settings and arguments, and the command that makes them; the kubelet reads them when it
+ * starts.
+ */
 export function kubeletConfigured(target: Target, cluster: ClusterUp) {
   const live = target.facts.kubeletFlags === 'absent' ? [] : target.facts.kubeletFlags;
   const flags = wantedFlags(target, live);
@@ -108,8 +116,8 @@ export function kubeletConfigured(target: Target, cluster: ClusterUp) {
 }
 
 /**
- * Configures the kubelet of a joined host again when the cluster's settings, the host's own or its arguments were edited. A kubelet that
- * gets another cgroup driver gets them with that, when its node is drained.
+ * Configures the kubelet of a joined host again when the cluster's settings, the host's own or its arguments were
+ * edited. A kubelet that gets another cgroup driver gets them with that, when its node is drained.
  */
 export const kubeletSettings: Step = {
   name: 'kubelet-settings',
@@ -155,8 +163,8 @@ export const kubeletByRuntime: Step = {
 };
 
 /**
- * Configures the kubelet of a joined node for the inventory's cgroup driver, and starts all pods of the node anew: no container may stay
- * under a cgroup of the other driver. The runtime has it by then.
+ * Configures the kubelet of a joined node for the inventory's cgroup driver, and starts all pods of the node anew: no
+ * container may stay under a cgroup of the other driver. The runtime has it by then.
  */
 export const podsByDriver: Step = {
   name: 'pods-by-driver',

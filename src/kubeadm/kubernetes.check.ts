@@ -17,7 +17,10 @@ import { isForeignAction, UPGRADE } from './marker.facts.ts';
 /** Days before the end at which it is a warning: enough to plan the exchange of hosts. */
 const WARN_AT_DAYS = 90;
 
-/** The message about the end of something; undefined earlier than WARN_AT_DAYS before it. `last`: its last day, if one is known. */
+/**
+ * The message about the end of something; undefined earlier than WARN_AT_DAYS before it. `last`: its last day, if one
+ * is known.
+ */
 function ending(what: string, last: string | undefined, nowMs: number): string | undefined {
   if (last === undefined) return undefined;
   // The last day counts.
@@ -38,7 +41,9 @@ function system(facts: LinuxFacts): readonly HostFinding[] {
   return [{ severity: 'warning', message, remedy }];
 }
 
-/** Of the version that the inventory asks for; a system that brings its runtime, or packs it itself, takes care of it. */
+/**
+ * Of the version that the inventory asks for; a system that brings its runtime, or packs it itself, takes care of it.
+ */
 function runtime({ inventory, host, facts }: HostSeen): readonly HostFinding[] {
   const { name, title, ends, version } = containerRuntime(inventory);
   const isOfSystem = systemRuntime({ host, facts }, [name]) !== undefined;
@@ -167,7 +172,9 @@ function mixed(cluster: ClusterUp): readonly Finding[] {
   ];
 }
 
-/** Kubelets are neither newer nor much older than the API servers: a control plane's than its own, a worker's than any. */
+/**
+ * Kubelets are neither newer nor much older than the API servers: a control plane's than its own, a worker's than any.
+ */
 export const versionSkew: Check = {
   name: 'version-skew',
   title:

@@ -8,7 +8,9 @@ import { sh } from '../shell/sh.ts';
 import { script } from '../templates.ts';
 import { markerOf } from './marker.facts.ts';
 
-/** Fingerprint of the cluster CA on the host (`sha256:` + hex of its public key, as kubeadm's discovery hash); `absent`. */
+/**
+ * Fingerprint of the cluster CA on the host (`sha256:` + hex of its public key, as kubeadm's discovery hash); `absent`.
+ */
 export const caFingerprint = textOf('/etc/kubernetes/pki/ca.crt', (pem) =>
   pem === 'absent' ? 'absent' : spkiFingerprint(pem),
 );
@@ -82,8 +84,8 @@ export const serviceNetwork = (apiAddress: string, dnsAddress: string) =>
   );
 
 /**
- * What network plugins and the kubelet leave on a host: `files`, which may hold `*`, and mounts below /var/lib/kubelet as
- * `mount PATH`.
+ * What network plugins and the kubelet leave on a host: `files`, which may hold `*`, and mounts below /var/lib/kubelet
+ * as `mount PATH`.
  */
 export const leftovers = (files: readonly string[]) =>
   probe(
@@ -96,7 +98,10 @@ export const leftovers = (files: readonly string[]) =>
 export interface ServedBefore {
   /** Files that are older than the marker: kubeadm made them in an earlier life of the host. */
   readonly olderThanMarker: readonly string[];
-  /** True when the kubelet uses the certificate that it renews itself: kubeadm's init arranges that after all but the add-ons. */
+  /**
+   * True when the kubelet uses the certificate that it renews itself: kubeadm's init arranges that after all but the
+   * add-ons.
+   */
   readonly kubeletFinalized: boolean;
 }
 

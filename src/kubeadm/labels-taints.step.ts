@@ -25,8 +25,9 @@ interface Difference {
 }
 
 /**
- * The labels of kubeadm that a control plane's node lacks. Only if the node has no role: kubeadm's join was interrupted, or
- * the node was registered again. If a node with the role lacks the other label, the operator has removed it.
+ * The labels of kubeadm that a control plane's node lacks. Only if the node has no role: kubeadm's join was
+ * interrupted, or the node was registered again. If a node with the role lacks the other label, the operator has
+ * removed it.
  */
 function missingRole({ inventory, host, facts }: Any, node: NodeView | undefined): readonly string[] {
   if (host.role !== 'control-plane' || !marksControlPlanes(inventory)) return [];
@@ -34,7 +35,10 @@ function missingRole({ inventory, host, facts }: Any, node: NodeView | undefined
   return CONTROL_PLANE_LABELS.filter((label) => !(label in node.labels) && !(label in host.labels));
 }
 
-/** What differs between a node and the inventory; undefined if nothing does. A node that does not exist yet lacks its labels. */
+/**
+ * What differs between a node and the inventory; undefined if nothing does. A node that does not exist yet lacks its
+ * labels.
+ */
 function difference(target: Any, node: NodeView | undefined): Difference | undefined {
   const { host } = target;
   const taints = wantedTaints(host);

@@ -59,8 +59,8 @@ function memberChanges({ inventory, fleet }: Cluster, leaving: Leaving, before: 
 }
 
 /**
- * Removes the host's member from etcd, through another control plane and the quorum gate. Not left to kubeadm: its reset
- * deletes the data even if the removal failed.
+ * Removes the host's member from etcd, through another control plane and the quorum gate. Not left to kubeadm: its
+ * reset deletes the data even if the removal failed.
  */
 export const memberRemoved = (before: BeforeMembership): Step => ({
   name: 'etcd-member-removed',
@@ -80,15 +80,19 @@ function nodeChanges(cluster: Cluster, leaving: Leaving): readonly Change[] {
   ];
 }
 
-/** Deletes the Node object if the API answers. Only after the host's kubelet has stopped: it would register the node again. */
+/**
+ * Deletes the Node object if the API answers. Only after the host's kubelet has stopped: it would register the node
+ * again.
+ */
 export const nodeDeleted: AnyStep = {
   name: 'node-deleted',
   diff: (target: Any) => nodeChanges(target, target.host),
 };
 
 /**
- * Drains the node of a host that kbuild does not reach, through the API, if it is Ready: its pods run, and budgets hold for them, whatever SSH
- * says. A node that is not Ready has no kubelet that would end them. The hooks around a drain are about hosts, and there is none.
+ * Drains the node of a host that kbuild does not reach, through the API, if it is Ready: its pods run, and budgets hold
+ * for them, whatever SSH says. A node that is not Ready has no kubelet that would end them. The hooks around a drain
+ * are about hosts, and there is none.
  */
 const drainedThroughApi = ({ name }: Leaving, drain: Drain): Step<'cluster'> => ({
   name: `drained-${name}`,
@@ -100,7 +104,10 @@ const drainedThroughApi = ({ name }: Leaving, drain: Drain): Step<'cluster'> => 
   },
 });
 
-/** Takes a host out that kbuild does not reach: drains its node if it is Ready, and removes its etcd member and its Node object. */
+/**
+ * Takes a host out that kbuild does not reach: drains its node if it is Ready, and removes its etcd member and its Node
+ * object.
+ */
 export const forgotten = (leaving: Leaving, drain: Drain, before: BeforeMembership): readonly Step<'cluster'>[] => [
   drainedThroughApi(leaving, drain),
   {

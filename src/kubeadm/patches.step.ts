@@ -6,7 +6,10 @@ import { sha256Of } from '../shell/secret.ts';
 import { sh } from '../shell/sh.ts';
 import { hostPatches } from './kubelet-config.ts';
 
-/** Writes the inventory's patches and the host's kubelet settings to kubeadm's patches folder. Removes other files there. */
+/**
+ * Writes the inventory's patches and the host's kubelet settings to kubeadm's patches folder. Removes other files
+ * there.
+ */
 export const kubeadmPatches: Step = {
   name: 'kubeadm-patches',
   watches: { trees: [paths.kubeadmPatches] },

@@ -6,7 +6,10 @@ import { driverChange, otherDriver } from '../runtime/cgroup-driver.step.ts';
 
 const MINUTES = 60_000;
 
-/** How long the control plane's containers must run without a restart, in ms. A wrong cgroup driver restarts them sooner. */
+/**
+ * How long the control plane's containers must run without a restart, in ms. A wrong cgroup driver restarts them
+ * sooner.
+ */
 export const SETTLED_MS = 30_000;
 
 const CONTROL_PLANE_PODS = new Set(['kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'etcd']);
@@ -33,7 +36,10 @@ export const nodeReady: Step = {
   },
 };
 
-/** Waits until running containers have cgroups of the inventory's cgroup driver. In the middle of an upgrade they keep theirs. */
+/**
+ * Waits until running containers have cgroups of the inventory's cgroup driver. In the middle of an upgrade they keep
+ * theirs.
+ */
 export const cgroupProved: Step = {
   name: 'cgroup-proved',
   settleMs: MINUTES,

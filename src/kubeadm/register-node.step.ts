@@ -15,8 +15,9 @@ import { isForeignAction, RESTORE } from './marker.facts.ts';
 const SETTLE_MS = 120_000;
 
 /**
- * Waits until no Ready node of another machine has the host's name and address. After a reinstallation the old node stays
- * Ready for a while. If it stays Ready longer, another machine has the same address, and kbuild does not delete its node.
+ * Waits until no Ready node of another machine has the host's name and address. After a reinstallation the old node
+ * stays Ready for a while. If it stays Ready longer, another machine has the same address, and kbuild does not delete
+ * its node.
  */
 export const earlierMachineGone: Step = {
   name: 'earlier-machine-gone',
@@ -56,8 +57,8 @@ export const noMarker: Step = {
 const MINUTES = 60_000;
 
 /**
- * Waits until Kubernetes has deleted the pods of a deleted node (within 80 s: its pod garbage collector waits 40 s and runs
- * every 20 s). A node that registers earlier would keep pods whose addresses are outside its new podCIDR.
+ * Waits until Kubernetes has deleted the pods of a deleted node (within 80 s: its pod garbage collector waits 40 s and
+ * runs every 20 s). A node that registers earlier would keep pods whose addresses are outside its new podCIDR.
  */
 export const podsDeleted: Step & Step<'windows'> = {
   name: 'pods-of-deleted-node',

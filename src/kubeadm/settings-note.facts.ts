@@ -9,7 +9,10 @@ function requireForm(cluster: JsonObject): void {
   }
 }
 
-/** The settings that kbuild last gave kubeadm. A note that cannot be parsed, or has another form, counts as missing: the facts decide. */
+/**
+ * The settings that kbuild last gave kubeadm. A note that cannot be parsed, or has another form, counts as missing: the
+ * facts decide.
+ */
 export function settingsNote(text: string | undefined): JsonObject | undefined {
   try {
     if (text === undefined) return undefined;

@@ -27,7 +27,9 @@ const partOf = (settings: JsonObject | undefined, part: SettingsPart): JsonObjec
 const inManifest = (settings: JsonObject, key: string): JsonObject =>
   Object.fromEntries(Object.entries((settings[key] ?? {}) as JsonObject).filter(([name]) => name !== 'certSANs'));
 
-/** What kbuild restarts when it applies edited parts: pods of the control plane host by host, kube-proxy node by node. */
+/**
+ * What kbuild restarts when it applies edited parts: pods of the control plane host by host, kube-proxy node by node.
+ */
 export function settingsRestarts(
   inventory: Inventory,
   cluster: ClusterUp,
@@ -55,8 +57,8 @@ export function settingsRestarts(
 }
 
 /**
- * The differences of edited parts, and of `drift`: what the cluster has of other values than `dns`. Of patches and the proxy the
- * cluster stores hashes: the changes of their files show them.
+ * The differences of edited parts, and of `drift`: what the cluster has of other values than `dns`. Of patches and the
+ * proxy the cluster stores hashes: the changes of their files show them.
  */
 export function settingsPreview(
   inventory: Inventory,

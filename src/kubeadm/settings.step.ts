@@ -82,7 +82,10 @@ const isAiling = (fleet: Fleet, { name }: LinuxHost): boolean => {
   return cluster.apiServers.get(name) !== 'ok' || ailingControllers(cluster, name).length > 0;
 };
 
-/** Writes the patch files of one control plane, then applies the parts that read them. `begin` comes before the first change. */
+/**
+ * Writes the patch files of one control plane, then applies the parts that read them. `begin` comes before the first
+ * change.
+ */
 async function rewrite(
   target: Target,
   on: On,
@@ -103,8 +106,8 @@ async function rewrite(
 type Begin = () => Promise<void>;
 
 /**
- * Has kubeadm write edited parts on all joined control planes; the acting one is the last, and notes the settings. `begin` is called before
- * each of them changes, behind its gates.
+ * Has kubeadm write edited parts on all joined control planes; the acting one is the last, and notes the settings.
+ * `begin` is called before each of them changes, behind its gates.
  */
 export async function rewriteAll(
   { inventory, fleet }: Pick<Target<'cluster'>, 'inventory' | 'fleet'>,
@@ -145,7 +148,10 @@ function foundIn(drift: readonly string[], { unfinished = [] }: ClusterUp): stri
   return found.length === 0 ? '' : ` (found ${found.join(', ')})`;
 }
 
-/** Notes what is about to change: a run that is cut off leaves it on some control planes, whatever the inventory says then. */
+/**
+ * Notes what is about to change: a run that is cut off leaves it on some control planes, whatever the inventory says
+ * then.
+ */
 export async function noteBegin(
   { inventory, fleet }: Pick<Target<'cluster'>, 'inventory' | 'fleet'>,
   begun: readonly Begun[],
@@ -166,8 +172,8 @@ export async function noteBegin(
 }
 
 /**
- * Applies kubeadm settings that were edited after init, with kubeadm's own phases: one control plane after another, each
- * until it is ready again. Refuses settings for which kubeadm has no phase.
+ * Applies kubeadm settings that were edited after init, with kubeadm's own phases: one control plane after another,
+ * each until it is ready again. Refuses settings for which kubeadm has no phase.
  */
 export const kubeadmSettings: Step<'cluster'> = {
   name: 'kubeadm-settings',

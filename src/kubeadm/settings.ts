@@ -11,7 +11,10 @@ import { areAllServedByCluster, KUBELET_AUTHORITY } from './kubelet-serving.valu
 /** Settings that reach a cluster through kubeadm, by the part of the inventory that they come from. */
 export type SettingsPart = 'cluster' | 'kubelet' | 'kubeProxy' | 'patches' | 'proxy' | 'images' | 'dns';
 
-/** What a run notes before it changes it: a part, or the flag that API servers get when all kubelets serve with certificates of the cluster. */
+/**
+ * What a run notes before it changes it: a part, or the flag that API servers get when all kubelets serve with
+ * certificates of the cluster.
+ */
 export type Begun = SettingsPart | typeof KUBELET_AUTHORITY.name;
 
 /** Patches of the kubelet's configuration are compared on each host. */
@@ -59,8 +62,8 @@ export const settingsNote = (inventory: Inventory): JsonObject =>
   noteOf({ [SETTINGS.key]: JSON.stringify(settingsOf(inventory)) });
 
 /**
- * The same ConfigMap before these are changed: with the settings as they were, and with what is about to change. If the run is cut off,
- * some control planes have the change, and the inventory may be set back meanwhile to what is noted.
+ * The same ConfigMap before these are changed: with the settings as they were, and with what is about to change. If the
+ * run is cut off, some control planes have the change, and the inventory may be set back meanwhile to what is noted.
  */
 export const unfinishedNote = (inventory: Inventory, cluster: ClusterUp, begun: readonly Begun[]): JsonObject =>
   noteOf({
@@ -89,8 +92,8 @@ export function notedPart(part: SettingsPart, { settings, configuration }: Clust
 const isUnfinished = ({ unfinished = [] }: ClusterUp, name: string): boolean => unfinished.includes(name);
 
 /**
- * True if a run has begun to change the part, and not all control planes may have it as it is. The flag for kubelets' certificates counts if it is
- * not to be: where it is, the step that gave it to some goes on.
+ * True if a run has begun to change the part, and not all control planes may have it as it is. The flag for kubelets'
+ * certificates counts if it is not to be: where it is, the step that gave it to some goes on.
  */
 export const isBegun = ({ hosts }: Inventory, cluster: ClusterUp, part: SettingsPart): boolean =>
   isUnfinished(cluster, part) ||
@@ -105,8 +108,8 @@ export const isEtcdEdited = (inventory: Inventory, cluster: ClusterUp): boolean 
   !same(settingsOf(inventory).cluster['etcd'], (cluster.settings?.['cluster'] as JsonObject | undefined)?.['etcd']);
 
 /**
- * The parts of the settings that were edited since kbuild applied them, or that not all control planes may have as they are; `unknown` if the
- * ConfigMap is missing.
+ * The parts of the settings that were edited since kbuild applied them, or that not all control planes may have as they
+ * are; `unknown` if the ConfigMap is missing.
  */
 export function editedParts(inventory: Inventory, cluster: ClusterUp): readonly SettingsPart[] | 'unknown' {
   if (cluster.settings === undefined) return 'unknown';
@@ -116,7 +119,10 @@ export function editedParts(inventory: Inventory, cluster: ClusterUp): readonly 
     .map(([part]) => part);
 }
 
-/** Names of the patch files that change pods and were edited, added or removed since kbuild applied them, or that not all control planes may have. */
+/**
+ * Names of the patch files that change pods and were edited, added or removed since kbuild applied them, or that not
+ * all control planes may have.
+ */
 export function editedPatches(inventory: Inventory, cluster: ClusterUp): readonly string[] {
   const { settings, unfinished = [] } = cluster;
   const wanted: JsonObject = podPatches(inventory);

@@ -7,13 +7,16 @@ import { kubectl } from '../inventory/api-server.ts';
 import { sh } from '../shell/sh.ts';
 import { deleteTokens } from './join-token.ts';
 
-/** True if a host may be joining with the token of an interrupted run, whose job goes on: on this host, or one not observed. */
+/**
+ * True if a host may be joining with the token of an interrupted run, whose job goes on: on this host, or one not
+ * observed.
+ */
 const mayJoin = ({ hosts, unreachable }: Fleet): boolean =>
   unreachable.length > 0 || hosts.some(({ facts }) => facts.runningJob !== 'none');
 
 /**
- * Deletes the bootstrap tokens of interrupted runs. kubeadm needs a token until the kubelet of the new node has a certificate,
- * so kbuild leaves a token that may still be in use: it expires by itself.
+ * Deletes the bootstrap tokens of interrupted runs. kubeadm needs a token until the kubelet of the new node has a
+ * certificate, so kbuild leaves a token that may still be in use: it expires by itself.
  */
 export const noLeftoverTokens: Step<'cluster'> = {
   name: 'no-leftover-tokens',
@@ -30,7 +33,10 @@ export const noLeftoverTokens: Step<'cluster'> = {
   },
 };
 
-/** Deletes the nodes of control planes that are lost, which a backup has brought back. Their hosts are empty, or not named. */
+/**
+ * Deletes the nodes of control planes that are lost, which a backup has brought back. Their hosts are empty, or not
+ * named.
+ */
 export const lostNodesDeleted = (manifest: Manifest): Step<'cluster'> => ({
   name: 'lost-nodes',
   settleMs: 60_000,

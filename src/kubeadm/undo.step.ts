@@ -15,7 +15,10 @@ import { resetConfiguration } from './config.ts';
 import { kubeadmJob } from './job.step.ts';
 import { forgetKeys } from './stop-control-plane.ts';
 
-/** Why kbuild has to wait until it knows whether what is half-finished on a host is to be undone. undefined: it need not. */
+/**
+ * Why kbuild has to wait until it knows whether what is half-finished on a host is to be undone. undefined: it need
+ * not.
+ */
 function whyNotYet(target: Seen): string | undefined {
   const { inventory, host, facts, fleet } = target;
   const { cluster } = fleet;
@@ -26,8 +29,8 @@ function whyNotYet(target: Seen): string | undefined {
 }
 
 /**
- * Waits for the API before kbuild undoes a half-finished action on a host, if other hosts have joined the cluster, or if the action may have
- * ended after all. Hosts that joined before that is known would have the init count as complete.
+ * Waits for the API before kbuild undoes a half-finished action on a host, if other hosts have joined the cluster, or
+ * if the action may have ended after all. Hosts that joined before that is known would have the init count as complete.
  */
 export const undoMayBegin: Step & Step<'windows'> = {
   name: 'undo-may-begin',
@@ -40,7 +43,9 @@ export const undoMayBegin: Step & Step<'windows'> = {
   },
 };
 
-/** The etcd member of a half-finished control plane, which kbuild removes. @throws Refused if the quorum gate refuses */
+/**
+ * The etcd member of a half-finished control plane, which kbuild removes. @throws Refused if the quorum gate refuses
+ */
 function memberToGo({ host, fleet: { cluster } }: Target): MemberView | undefined {
   if (host.role !== 'control-plane' || cluster.state !== 'up') return undefined;
   const [member] = membersOf(cluster, host);
@@ -52,8 +57,8 @@ function memberToGo({ host, fleet: { cluster } }: Target): MemberView | undefine
 }
 
 /**
- * True for a half-finished init with keys in an etcd on hosts of role etcd, if no other host has joined. kubeadm's reset does
- * not delete these keys, and the next init would find them.
+ * True for a half-finished init with keys in an etcd on hosts of role etcd, if no other host has joined. kubeadm's
+ * reset does not delete these keys, and the next init would find them.
  */
 function hasKeysInBuiltEtcd({ inventory, host, facts, fleet }: Target): boolean {
   if (inventory.etcd.topology !== 'built' || host.role !== 'control-plane') return false;
@@ -71,8 +76,8 @@ function hasKeysInBuiltEtcd({ inventory, host, facts, fleet }: Target): boolean 
 }
 
 /**
- * Undoes a half-finished init, join or reset of kbuild, so that it can be repeated. Saves etcd's data of the host first, then
- * removes a control plane's etcd member through the quorum gate.
+ * Undoes a half-finished init, join or reset of kbuild, so that it can be repeated. Saves etcd's data of the host
+ * first, then removes a control plane's etcd member through the quorum gate.
  */
 export const undoHalfFinished = (before: BeforeMembership, keep: KeepData): Step => ({
   name: 'undo-half-finished',

@@ -14,7 +14,10 @@ import { patches } from './config.ts';
 export const runsKubeadm = (job: Command<'sh'>): Command<'sh'> =>
   using('kubeadm/marker.sh', using('kubeadm/run-kubeadm.sh', job));
 
-/** How many backups of each kind kubeadm's folder keeps. kubeadm itself never deletes one (kubernetes/kubernetes#125357). */
+/**
+ * How many backups of each kind kubeadm's folder keeps. kubeadm itself never deletes one
+ * (kubernetes/kubernetes#125357).
+ */
 const BACKUPS_KEPT = 3;
 
 /** Checks of kubeadm that the inventory makes warnings of, for init or for join. */
@@ -28,8 +31,8 @@ export const ignoredErrors = ({ kubeadm: { init, join } }: Inventory): readonly 
 ];
 
 /**
- * kubeadm's UpgradeConfiguration. It names the patches, because kubeadm does not remember them. The addons come last, by
- * themselves: kubeadm skips them without an error while it sees any older API server.
+ * kubeadm's UpgradeConfiguration. It names the patches, because kubeadm does not remember them. The addons come last,
+ * by themselves: kubeadm skips them without an error while it sees any older API server.
  */
 function upgradeConfiguration(
   inventory: Inventory,
@@ -50,14 +53,16 @@ function upgradeConfiguration(
     kind: 'UpgradeConfiguration',
     apply: { kubernetesVersion: `v${inventory.kubernetes.version}`, ...common },
     node: common,
-    // kubeadm's default of 2 minutes, tried ten times for each member, makes more than an hour of a member that is down.
+    // kubeadm's default of 2 minutes, tried ten times for each member, makes more than an hour of a member that is
+    // down.
     timeouts: { etcdAPICall: '30s' },
   };
 }
 
 /**
- * Upgrades a host with kubeadm, as a job. `apply`: the first control plane, which also writes the version into the cluster.
- * `node`: the others, and workers. On a control plane the job ends when every component answers at its own port.
+ * Upgrades a host with kubeadm, as a job. `apply`: the first control plane, which also writes the version into the
+ * cluster. `node`: the others, and workers. On a control plane the job ends when every component answers at its own
+ * port.
  * @throws CommandError if kubeadm fails, or a component does not answer within 4 minutes
  */
 export async function kubeadmUpgrade(
@@ -80,7 +85,10 @@ export async function kubeadmUpgrade(
   });
 }
 
-/** Upgrades kubeadm's addons, with the kubeadm of a control plane that is upgraded. @throws CommandError if kubeadm fails */
+/**
+ * Upgrades kubeadm's addons, with the kubeadm of a control plane that is upgraded. @throws CommandError if kubeadm
+ * fails
+ */
 export async function kubeadmAddons(remote: Remote<'sh'>, inventory: Inventory, host: LinuxHost): Promise<void> {
   await remote.job('kubeadm-addons', sh`kubeadm upgrade node phase addon all --config config.yaml`, {
     'config.yaml': secretYaml([upgradeConfiguration(inventory, host, [])]),
@@ -88,8 +96,9 @@ export async function kubeadmAddons(remote: Remote<'sh'>, inventory: Inventory, 
 }
 
 /**
- * Makes what `kubeadm upgrade apply` leaves in the cluster, and `kubeadm upgrade node` does not: the stored configurations, and the rules that
- * joining hosts, kubelets and API servers need. @throws CommandError if kubeadm fails
+ * Makes what `kubeadm upgrade apply` leaves in the cluster, and `kubeadm upgrade node` does not: the stored
+ * configurations, and the rules that joining hosts, kubelets and API servers need. @throws CommandError if kubeadm
+ * fails
  */
 export async function kubeadmRules(remote: Remote<'sh'>, inventory: Inventory, host: LinuxHost): Promise<void> {
   const rules = using(

@@ -6,7 +6,9 @@ import { OPERATOR_NAMESPACE } from './calico.value.ts';
 import type { PluginPart } from './plugin.step.ts';
 import type { InventoryWith } from './plugin.value.ts';
 
-/** The CRD of Calico's IPAM in the API projectcalico.org/v3, which the operator's manifests may have since Calico 3.32. */
+/**
+ * The CRD of Calico's IPAM in the API projectcalico.org/v3, which the operator's manifests may have since Calico 3.32.
+ */
 const NATIVE_CRD = 'apiextensions.k8s.io/v1/CustomResourceDefinition//ipamconfigurations.projectcalico.org';
 
 /** The registry, and the path in it, as the operator's fields. */
@@ -42,8 +44,8 @@ const installation = (inventory: InventoryWith<'calico'>): JsonObject => ({
     calicoNetwork: {
       linuxDataplane: 'Iptables',
       ...(inventory.network.windows === undefined ? {} : { windowsDataplane: 'HNS' }),
-      // Windows hosts support neither BGP with VXLAN, nor IPIP, nor VXLAN only between subnets. These settings are the same
-      // without Windows hosts, which may join later.
+      // Windows hosts support neither BGP with VXLAN, nor IPIP, nor VXLAN only between subnets. These settings are the
+      // same without Windows hosts, which may join later.
       bgp: 'Disabled',
       ipPools: [
         {

@@ -1,8 +1,9 @@
 import type { ListeningPort } from '../inventory/network-plugins.ts';
 import { type InventoryWith, type NetworkPlugin, VXLAN_BYTES } from './plugin.value.ts';
 
-// All of this was read in Cilium 1.20.2, and never run: Documentation/operations/system_requirements.rst ("Firewall Rules"),
-// install/kubernetes/cilium/values.yaml, pkg/mtu/mtu.go, pkg/defaults, and `cilium-dbg post-uninstall-cleanup`.
+// All of this was read in Cilium 1.20.2, and never run: Documentation/operations/system_requirements.rst ("Firewall
+// Rules"), install/kubernetes/cilium/values.yaml, pkg/mtu/mtu.go, pkg/defaults, and `cilium-dbg
+// post-uninstall-cleanup`.
 
 const VXLAN_PORT = 8472;
 const GENEVE_PORT = 6081;

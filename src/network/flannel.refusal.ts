@@ -7,7 +7,10 @@ import type { InventoryWith } from './plugin.value.ts';
 
 const NET_CONF = 'v1/ConfigMap/kube-flannel/kube-flannel-cfg';
 
-/** The backend of the live flannel, e.g. `vxlan VNI 1, port 8472`; undefined if there is no flannel. @throws FactError if its ConfigMap has another form */
+/**
+ * The backend of the live flannel, e.g. `vxlan VNI 1, port 8472`; undefined if there is no flannel. @throws FactError
+ * if its ConfigMap has another form
+ */
 function liveBackend(cluster: ClusterUp): string | undefined {
   const live = cluster.objects.get(NET_CONF);
   if (live === undefined) return undefined;

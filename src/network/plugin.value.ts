@@ -18,7 +18,10 @@ interface Agent {
 /** What a network plugin leaves in the network of a Linux host, and reset removes. */
 interface Leftovers {
   readonly interfaces: RegExp;
-  /** True: the host has routes to nowhere (`blackhole`) inside podSubnet, which would swallow packets of the next network. */
+  /**
+   * True: the host has routes to nowhere (`blackhole`) inside podSubnet, which would swallow packets of the next
+   * network.
+   */
   readonly blackholes: boolean;
 }
 

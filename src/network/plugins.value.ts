@@ -66,8 +66,8 @@ export const isOwnPluginInterface = (name: string): boolean =>
   networkPlugins.some(({ isSupported, interfaces }) => isSupported && interfaces.test(name));
 
 /**
- * Files and folders of network plugins that reset removes from a Linux host. Those of the default plugin are removed with
- * every plugin: a host may have been in a cluster with it before.
+ * Files and folders of network plugins that reset removes from a Linux host. Those of the default plugin are removed
+ * with every plugin: a host may have been in a cluster with it before.
  */
 export const pluginFiles = (inventory: Inventory): readonly string[] => [
   ...new Set([...defaultPlugin.files, ...networkPlugin(inventory).files]),

@@ -135,7 +135,9 @@ function grouped(blocked: readonly PodBlocked[]): ReadonlyMap<string, readonly P
   return groups;
 }
 
-/** True for an interface that a former node left, and that kbuild's network plugin takes over: `leftovers` warns of it. */
+/**
+ * True for an interface that a former node left, and that kbuild's network plugin takes over: `leftovers` warns of it.
+ */
 const isLeftover = (device: string): boolean => device === 'kube-ipvs0' || isOwnPluginInterface(device);
 
 export const routeOverlap = eachHost(

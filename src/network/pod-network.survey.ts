@@ -105,8 +105,8 @@ interface PodSurveyOptions extends PodWait {
 }
 
 /**
- * Starts a pod on every named node. Each connects to all others, and to the API by its Service address and by its name. It tries
- * what failed a second time, because a packet may get lost. Deletes all pods in every case.
+ * Starts a pod on every named node. Each connects to all others, and to the API by its Service address and by its name.
+ * It tries what failed a second time, because a packet may get lost. Deletes all pods in every case.
  * @throws CommandError, ConnectError if kubectl fails; the signal's reason if it was aborted
  */
 export async function podNetwork(

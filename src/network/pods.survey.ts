@@ -70,7 +70,10 @@ export interface PodWait {
 
 const OBSERVE_MS = 1000;
 
-/** Waits until every pod is ready or the time is over, and returns all pods. @throws the signal's reason if it was aborted */
+/**
+ * Waits until every pod is ready or the time is over, and returns all pods. @throws the signal's reason if it was
+ * aborted
+ */
 export async function podsStarted(
   observe: () => Promise<readonly PodSeen[]>,
   { startMs, nowMs, sleep, say, signal }: PodWait,
@@ -101,7 +104,10 @@ export interface PodSpace {
   pods(): Promise<readonly PodSeen[]>;
   /** The last warning about each pod. */
   warnings(): Promise<ReadonlyMap<string, string>>;
-  /** Runs a command in a pod's container `web`, and returns its output. @throws CommandError on failure or after two minutes */
+  /**
+   * Runs a command in a pod's container `web`, and returns its output. @throws CommandError on failure or after two
+   * minutes
+   */
   exec(pod: string, command: readonly string[]): Promise<string>;
 }
 

@@ -24,8 +24,8 @@ function silentCarriers({ pods }: ClusterUp, host: string): string {
 }
 
 /**
- * Waits until the plugin's pod and the node are ready and the Service addresses of API and DNS answer from the host. Does not
- * wait for a network that the user installs.
+ * Waits until the plugin's pod and the node are ready and the Service addresses of API and DNS answer from the host.
+ * Does not wait for a network that the user installs.
  */
 export const networkReady: Step = {
   name: 'network-ready',

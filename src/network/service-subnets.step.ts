@@ -19,8 +19,8 @@ const isDeleted = (cluster: ClusterUp, key: string): boolean =>
 const applied = manifest('service-subnets', serviceSubnetManifest);
 
 /**
- * Gives Services the addresses of `moreServiceSubnets`. A network that was taken out and comes back waits until Kubernetes has let it
- * go: a ServiceCIDR that is deleted cannot be kept, and gives no addresses.
+ * Gives Services the addresses of `moreServiceSubnets`. A network that was taken out and comes back waits until
+ * Kubernetes has let it go: a ServiceCIDR that is deleted cannot be kept, and gives no addresses.
  */
 export const serviceSubnets: Step<'cluster'> = {
   ...applied,

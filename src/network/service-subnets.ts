@@ -1,7 +1,9 @@
 import type { Inventory } from '../inventory/inventory.ts';
 import type { JsonObject } from '../shell/decode.ts';
 
-/** The ServiceCIDR for a network of `moreServiceSubnets`. Its networks cannot be edited, so each has a name of its own. */
+/**
+ * The ServiceCIDR for a network of `moreServiceSubnets`. Its networks cannot be edited, so each has a name of its own.
+ */
 export const serviceCidr = (cidr: string): JsonObject => ({
   apiVersion: 'networking.k8s.io/v1',
   kind: 'ServiceCIDR',

@@ -6,8 +6,8 @@ import { packageSignatures, surroundingsSignatures } from './signatures/system.t
 import { type Group, grouped, hostList } from './text.ts';
 
 /**
- * Known failures, the most telling first. Sources: kubeadm, kubelet, the container runtime, etcd and package managers as they print in
- * English (LC_ALL=C).
+ * Known failures, the most telling first. Sources: kubeadm, kubelet, the container runtime, etcd and package managers
+ * as they print in English (LC_ALL=C).
  */
 export const signatures: readonly Signature[] = [
   ...kubeadmSignatures,
@@ -19,8 +19,8 @@ export const signatures: readonly Signature[] = [
 ];
 
 /**
- * Characters of a line that are searched. The patterns search for several words in one line, so that the time grows with the
- * square of its length.
+ * Characters of a line that are searched. The patterns search for several words in one line, so that the time grows
+ * with the square of its length.
  */
 const SEARCHED = 2000;
 
@@ -36,8 +36,8 @@ const cutLines = (text: string): string =>
 const withoutWarnings = (text: string): string => cutLines(text).replaceAll(/^[ \t]*\[WARNING .*$/gm, '');
 
 /**
- * The known cause of a failure: the first signature that the texts, taken in their order, show. A cause in the last text
- * comes before a symptom in the first: the journal of a kubelet that does not answer holds the reason.
+ * The known cause of a failure: the first signature that the texts, taken in their order, show. A cause in the last
+ * text comes before a symptom in the first: the journal of a kubelet that does not answer holds the reason.
  */
 export function diagnosis(texts: readonly string[]): Signature | undefined {
   const shown = texts.map(withoutWarnings).flatMap((text) => signatures.filter(({ seen }) => seen.test(text)));
@@ -92,7 +92,9 @@ function failureText({ items, hosts, texts }: Group<FailureReport>): string {
 /** Only refusals of one name are one group. */
 const nameOf = ({ error }: FailureReport): string => refusalOf(error).refusal ?? '';
 
-/** Failures as text: hosts that failed alike together, with the known cause, its remedy and the end of one host's logs. */
+/**
+ * Failures as text: hosts that failed alike together, with the known cause, its remedy and the end of one host's logs.
+ */
 export function failuresText(failures: readonly FailureReport[]): string {
   const groups = grouped(failures, nameOf, textsOf);
   const rest = groups.slice(IN_FULL).flatMap(({ hosts }) => hosts);

@@ -4,7 +4,10 @@ import type { Reporter } from '../engine/event.ts';
 import { UsageError } from '../errors.ts';
 import { jsonText } from './text.ts';
 
-/** Makes a folder and those above it, each 0700. Node's own recursive mkdir goes round in circles below /proc. @throws the system's error */
+/**
+ * Makes a folder and those above it, each 0700. Node's own recursive mkdir goes round in circles below /proc. @throws
+ * the system's error
+ */
 export function makeFolder(path: string): void {
   if (existsSync(path)) return;
   const above = dirname(path);
@@ -22,8 +25,8 @@ interface LogFile extends Reporter {
 }
 
 /**
- * Opens a log file; its folders are made 0700. A log that cannot be written any more (a full disk) is reported to `onFailure`
- * once, and ends nothing. @throws UsageError when it cannot be opened.
+ * Opens a log file; its folders are made 0700. A log that cannot be written any more (a full disk) is reported to
+ * `onFailure` once, and ends nothing. @throws UsageError when it cannot be opened.
  */
 export function logFile(path: string, onFailure: (error: Error) => void): LogFile {
   const file = opened(path);

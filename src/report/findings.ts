@@ -77,8 +77,8 @@ function testCase(check: string, host: string, found: readonly CheckedFinding[])
 }
 
 /**
- * Findings as JUnit XML: one test case for each check of each host, and one for the fleet where a finding names no host.
- * Errors and unknowns are failures. Warnings, and findings that `up` mends, are output of a case that passed.
+ * Findings as JUnit XML: one test case for each check of each host, and one for the fleet where a finding names no
+ * host. Errors and unknowns are failures. Warnings, and findings that `up` mends, are output of a case that passed.
  */
 export function junit(
   cluster: string,

@@ -80,7 +80,9 @@ function phaseLine(phase: PhaseProgress, columns: number, nowMs: number): FrameL
 /** A host's name, cut so that most of its line is left for what it does. */
 const nameText = (name: string, columns: number): string => cutToWidth(name, Math.max(12, Math.floor(columns / 3)));
 
-/** What a host does, cut so that numbers and time behind it stay: `w07: lock held by NAME (/run/xtables.lock), 40 s`. */
+/**
+ * What a host does, cut so that numbers and time behind it stay: `w07: lock held by NAME (/run/xtables.lock), 40 s`.
+ */
 function hostText(host: HostProgress, columns: number, nowMs: number): string {
   const name = nameText(host.name, columns);
   if (host.state === 'failed') return `${name}: failed`;
@@ -169,8 +171,8 @@ function fitting(phases: readonly PhaseProgress[], room: number): readonly Row[]
 }
 
 /**
- * A run as it is drawn: one line a phase, and one for each host at work, as far as the window has room. All lines fit into the
- * window, with one column and one row to spare.
+ * A run as it is drawn: one line a phase, and one for each host at work, as far as the window has room. All lines fit
+ * into the window, with one column and one row to spare.
  */
 export function liveFrame({ phases }: Pick<RunProgress, 'phases'>, size: Size, nowMs: number): readonly FrameLine[] {
   const rowsLeft = Math.max(1, size.rows - 1);
@@ -185,7 +187,10 @@ export function liveFrame({ phases }: Pick<RunProgress, 'phases'>, size: Size, n
     .slice(0, rowsLeft);
 }
 
-/** A run that has ended or is interrupted by a question: one line a phase. After a failure also phases that did not begin. */
+/**
+ * A run that has ended or is interrupted by a question: one line a phase. After a failure also phases that did not
+ * begin.
+ */
 export function lastFrame({ phases, isOver }: RunProgress, size: Size, nowMs: number): readonly FrameLine[] {
   const isWhole = phases.every(({ state }) => state === 'waits' || state === 'done');
   return phases.flatMap((phase): readonly FrameLine[] => {

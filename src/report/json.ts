@@ -60,8 +60,8 @@ export type DocumentOf<Name extends DocumentName> = Unversioned<Shown<z.output<(
 export type SchemaDraft = '7' | '2020-12';
 
 /**
- * The JSON Schema of a document. `open`, which is published, allows fields that it does not name: a later kbuild adds some.
- * `strict` allows none, so that tests see a field without a description.
+ * The JSON Schema of a document. `open`, which is published, allows fields that it does not name: a later kbuild adds
+ * some. `strict` allows none, so that tests see a field without a description.
  */
 export const documentJsonSchema = (
   name: DocumentName,

@@ -102,7 +102,10 @@ export interface Standing {
   readonly isAtWork: () => boolean;
   /** Notes about hosts that stay true after the run, e.g. the path of a copy of data. */
   readonly notes: () => readonly string[];
-  /** The last line of a run that took the locks: what was changed, on how many hosts, in how long. Undefined for any other. */
+  /**
+   * The last line of a run that took the locks: what was changed, on how many hosts, in how long. Undefined for any
+   * other.
+   */
   readonly closing: (exitCode: number, durationMs: number) => string | undefined;
 }
 

@@ -90,7 +90,9 @@ export interface PlanReport {
   readonly leftOut: string;
 }
 
-/** A plan for the comment of a pull request: the sum, what stops `up` and what restarts first, then the changes, folded. */
+/**
+ * A plan for the comment of a pull request: the sum, what stops `up` and what restarts first, then the changes, folded.
+ */
 export function planMarkdown(plan: PlanReport): Markdown {
   const { phases, restarts, sum } = planParts(plan.phases, plan.planned, plan.restarts);
   return {

@@ -1,7 +1,7 @@
 /**
- * Patterns of secrets that were not registered. Hosts choose the texts, so every pattern takes a time that grows with the length of
- * the text alone: it begins at a word that its own repetitions cannot contain, and a part that may repeat before that word
- * is not part of it.
+ * Patterns of secrets that were not registered. Hosts choose the texts, so every pattern takes a time that grows with
+ * the length of the text alone: it begins at a word that its own repetitions cannot contain, and a part that may repeat
+ * before that word is not part of it.
  */
 
 /** What stands where a secret stood. */
@@ -22,7 +22,9 @@ const quotedOr = (word: string): string => String.raw`(?:"(?![,:}\]\s])(?:\\.|[^
 /** `": "` of JSON, also of a JSON text within another, and the value. */
 const JSON_VALUE = String.raw`(?<quote>${QUOTE})\s*:\s*\k<quote>)(?:(?!\k<quote>)(?:\\.|[^\n\\"]))+`;
 
-/** The ways in which a value follows its name. A group stands before each value, and stays: the groups 2, 4, 5, 6 and 7. */
+/**
+ * The ways in which a value follows its name. A group stands before each value, and stays: the groups 2, 4, 5, 6 and 7.
+ */
 const VALUES = [
   `(${JSON_VALUE}`,
   String.raw`('\s*:\s*')[^'"\n\\]+(?=')`,
@@ -75,7 +77,8 @@ const SHAPES: readonly RegExp[] = [
   /-----BEGIN ((?:[A-Z0-9]+ )*PRIVATE KEY)-----[^"]*?(?:-----END \1-----|(?=")|$)/g,
   // A bootstrap token, maybe at the end of a sentence.
   /(?<![a-z0-9.-])[a-z0-9]{6}\.[a-z0-9]{16}(?![a-z0-9-]|\.[a-z0-9])/g,
-  // The same after a full stop, where names of hosts have words of the same lengths: of 200 tokens all but one hold a digit there.
+  // The same after a full stop, where names of hosts have words of the same lengths: of 200 tokens all but one hold a
+  // digit there.
   /(?<=\.)[a-z0-9]{6}\.(?=[a-z]{0,15}\d)[a-z0-9]{16}(?![a-z0-9-]|\.[a-z0-9])/g,
   // A certificate key, alone in a line as kubeadm prints it.
   /^[0-9a-f]{64}$/gm,
@@ -85,7 +88,9 @@ const SHAPES: readonly RegExp[] = [
   /AGE-(?:SECRET-KEY|PLUGIN)-(?:[A-Z0-9]+-){0,4}1[02-9AC-HJ-NP-Z]{20,}/gi,
 ];
 
-/** Words with dots between them: a JWT may be among them. The word before the first dot is found from its start alone. */
+/**
+ * Words with dots between them: a JWT may be among them. The word before the first dot is found from its start alone.
+ */
 const DOTTED = /(?<![\w-])[\w-]{13,}(?:\.[\w-]{10,}){2,}/g;
 
 /** The words from the header of a JWT on, which is the base64 of a JSON object. */

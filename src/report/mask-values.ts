@@ -4,7 +4,10 @@ import { withoutEnd } from '../shell/text.ts';
 /** Shorter values would blot out ordinary words. Also the length by which values are found in a text. */
 const SHORTEST = 6;
 
-/** How a value of these bytes looks in base64 if so many bytes (modulo 3) stand before it: the characters that it alone decides. */
+/**
+ * How a value of these bytes looks in base64 if so many bytes (modulo 3) stand before it: the characters that it alone
+ * decides.
+ */
 function base64Within(bytes: Buffer, before: number): string {
   const whole = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
   return whole.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6));

@@ -64,7 +64,9 @@ function endOfPiece(text: string, from: number): number {
   return after === -1 ? text.length : after + 1;
 }
 
-/** A text of any length without secrets. Signals and timers of this process are heard meanwhile: locks need a heartbeat. */
+/**
+ * A text of any length without secrets. Signals and timers of this process are heard meanwhile: locks need a heartbeat.
+ */
 export async function maskedInPieces(text: string, mask: Pick<Masker, 'text'>): Promise<string> {
   const pieces: string[] = [];
   for (let from = 0; from < text.length;) {

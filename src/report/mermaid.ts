@@ -3,8 +3,8 @@ import { readiness, type Status } from './status.ts';
 import { counted, hostList, visible } from './text.ts';
 
 /**
- * Text in a label of Mermaid. Within quotes only a quote ends it; `#name;` is an entity, and `<`, `>` and `&` are HTML in some
- * programs that draw it. A backtick at the beginning would make it Markdown.
+ * Text in a label of Mermaid. Within quotes only a quote ends it; `#name;` is an entity, and `<`, `>` and `&` are HTML
+ * in some programs that draw it. A backtick at the beginning would make it Markdown.
  */
 const label = (...lines: readonly string[]): string =>
   `"${lines

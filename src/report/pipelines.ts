@@ -99,8 +99,8 @@ function annotation(command: string, { check, host, message: text, remedy, place
 }
 
 /**
- * Findings as workflow commands of GitHub Actions, which become annotations: the grave ones first, as many as GitHub shows,
- * and one line about the others. Empty without findings.
+ * Findings as workflow commands of GitHub Actions, which become annotations: the grave ones first, as many as GitHub
+ * shows, and one line about the others. Empty without findings.
  */
 export function annotations(findings: readonly PlacedFinding[]): string {
   const groups = COMMANDS.map(([command, severities]) => {

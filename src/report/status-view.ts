@@ -98,8 +98,8 @@ function absence(inventory: Inventory, fleet: Fleet): Problem {
 }
 
 /**
- * Why commands would refuse to change the cluster or a host that holds a part of it: it is not the one of the inventory, whose
- * addresses may belong to other machines by now. Refused workers are drift.
+ * Why commands would refuse to change the cluster or a host that holds a part of it: it is not the one of the
+ * inventory, whose addresses may belong to other machines by now. Refused workers are drift.
  */
 function notOurs(inventory: Inventory, fleet: Fleet): readonly Problem[] {
   const holders = fleet.hosts.filter(({ host }) => host.role === 'control-plane' || host.role === 'etcd');
@@ -174,7 +174,10 @@ const spaceWarnings = ({ members, alarms }: ClusterUp): readonly string[] =>
     .filter(({ severity }) => severity === 'warning')
     .map(({ message, remedy }) => `etcd: ${message}; ${remedy}`);
 
-/** The status of a fleet, whether a cluster answers or not. `drift`: what `up` would change, `trouble`: of Windows hosts. */
+/**
+ * The status of a fleet, whether a cluster answers or not. `drift`: what `up` would change, `trouble`: of Windows
+ * hosts.
+ */
 export function statusOf(
   inventory: Inventory,
   fleet: Fleet,

@@ -21,10 +21,10 @@ export interface DriverChange {
 }
 
 /**
- * The change that a joined host needs because its pods run by another driver than the inventory's; undefined if they do not, or if no
- * pod runs. Where runtime and kubelet are both configured for the inventory's driver, pods of other programs may look so: then only a
- * change that kbuild has begun counts. Nothing but the pods tells it on a host of role etcd, which has no node to write a note on.
- * Throws `FactError` when a fact that it needs is unknown.
+ * The change that a joined host needs because its pods run by another driver than the inventory's; undefined if they do
+ * not, or if no pod runs. Where runtime and kubelet are both configured for the inventory's driver, pods of other
+ * programs may look so: then only a change that kbuild has begun counts. Nothing but the pods tells it on a host of
+ * role etcd, which has no node to write a note on. Throws `FactError` when a fact that it needs is unknown.
  */
 export function otherDriver(target: Target): DriverChange | undefined {
   const { inventory, host, facts } = target;
@@ -44,7 +44,9 @@ export const driverChange = (target: Target): DriverChange | undefined => {
   return cluster.state === 'up' && isMixed(cluster) ? undefined : otherDriver(target);
 };
 
-/** The driver for which a host's runtime stays configured for now: the inventory's, unless its pods have to end first. */
+/**
+ * The driver for which a host's runtime stays configured for now: the inventory's, unless its pods have to end first.
+ */
 function keptByRuntime(target: Target): Driver {
   const change = otherDriver(target);
   if (change === undefined) return target.inventory.runtime.cgroupDriver;
@@ -73,8 +75,8 @@ export const podsAnewSummary = ({ host }: Pick<Target, 'host'>, { to }: DriverCh
   `configure the kubelet of ${host.name} for the cgroup driver ${to}, and start all pods there anew`;
 
 /**
- * The job that starts all pods of a host anew, static pods too, under a kubelet that reads its configuration. It ends by itself when kbuild
- * does not live to see it. `config`: the kubelet's file.
+ * The job that starts all pods of a host anew, static pods too, under a kubelet that reads its configuration. It ends
+ * by itself when kbuild does not live to see it. `config`: the kubelet's file.
  */
 export function podsAnew({ inventory, host }: Target, config: string): Command<'sh'> {
   const command = script('runtime/pods-anew.sh', { CONFIG: config, DRIVER: inventory.runtime.cgroupDriver });

@@ -18,12 +18,15 @@ import { containerRuntime, servingUnits, withWantedRuntime } from './runtimes.va
 /** How long it may take until all pods of a host have ended and are removed, in ms. */
 const MOVE_MS = 15 * 60_000;
 
-/** Where older kubeadms note the CRI socket of a node; newer ones read their file on the host, and have no such annotation. */
+/**
+ * Where older kubeadms note the CRI socket of a node; newer ones read their file on the host, and have no such
+ * annotation.
+ */
 const CRI_SOCKET = 'kubeadm.alpha.kubernetes.io/cri-socket';
 
 /**
- * The change of runtime that is pending on a joined host, where `up` may make it now: in the middle of an upgrade it restarts
- * nothing. Throws `FactError` when a fact that it needs is unknown.
+ * The change of runtime that is pending on a joined host, where `up` may make it now: in the middle of an upgrade it
+ * restarts nothing. Throws `FactError` when a fact that it needs is unknown.
  */
 export function pendingMove(target: Target): RuntimeMove | undefined {
   const { inventory, host, facts, fleet } = target;

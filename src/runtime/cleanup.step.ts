@@ -33,7 +33,10 @@ const usersOf = (runtime: ContainerRuntime, { facts }: Target): string =>
     .map((owner) => ` containers of ${owner}`)
     .join(',');
 
-/** What ends a runtime on a host that Kubernetes has left: its programs first, then its units, its files, and its configuration. */
+/**
+ * What ends a runtime on a host that Kubernetes has left: its programs first, then its units, its files, and its
+ * configuration.
+ */
 function ending(target: Target, runtime: ContainerRuntime, files: readonly string[]): Command<'sh'> {
   const { inventory, facts } = target;
   const { paths, unit, startedBy = [], needs, socket, registriesFolder, programs = [] } = runtime;
@@ -84,9 +87,9 @@ function retirement(target: Target, runtime: ContainerRuntime, files: readonly s
 }
 
 /**
- * Stops the runtimes that Kubernetes has left on a host, and takes back what kbuild wrote for them. Packages stay, no longer held; so
- * do images and other data. While the host's change of runtime is pending, it stands in the plan as what follows that. A runtime that
- * the present one starts containers by stays as it is.
+ * Stops the runtimes that Kubernetes has left on a host, and takes back what kbuild wrote for them. Packages stay, no
+ * longer held; so do images and other data. While the host's change of runtime is pending, it stands in the plan as
+ * what follows that. A runtime that the present one starts containers by stays as it is.
  */
 export const runtimeRetired: Step = {
   name: 'runtime-retired',

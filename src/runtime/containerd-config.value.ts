@@ -32,7 +32,10 @@ const runc = ({ runtime }: Inventory): JsonObject => ({
   options: { SystemdCgroup: runtime.cgroupDriver === 'systemd' },
 });
 
-/** A program with runc's command line. containerd tells the kubelet one cgroup driver for all of them, so it is that of runc. */
+/**
+ * A program with runc's command line. containerd tells the kubelet one cgroup driver for all of them, so it is that of
+ * runc.
+ */
 const likeRunc = ({ path }: RuntimeHandler, { runtime }: Inventory): JsonObject => ({
   runtime_type: RUNC_SHIM,
   options: { BinaryName: path, SystemdCgroup: runtime.cgroupDriver === 'systemd' },

@@ -31,9 +31,9 @@ const wanted = ({ inventory }: Target): WantedFile => ({
 });
 
 /**
- * Writes the configuration before the package, in two cases. If no containerd is installed, the service starts with it the first
- * time; not where the system's own package comes, whose version is still unknown: it starts nothing, and overwrites the file. If
- * the new containerd has an older major version, it cannot read the present configuration.
+ * Writes the configuration before the package, in two cases. If no containerd is installed, the service starts with it
+ * the first time; not where the system's own package comes, whose version is still unknown: it starts nothing, and
+ * overwrites the file. If the new containerd has an older major version, it cannot read the present configuration.
  */
 const configFirst: Step = {
   name: 'containerd-config-first',
@@ -49,8 +49,8 @@ const configFirst: Step = {
 };
 
 /**
- * Otherwise writes the configuration after the package, so that the installed containerd checks it: 1.6.32, 1.7.17 and newer of
- * 1.x refuse the configuration of 2.x, while 2.x reads that of 1.x.
+ * Otherwise writes the configuration after the package, so that the installed containerd checks it: 1.6.32, 1.7.17 and
+ * newer of 1.x refuse the configuration of 2.x, while 2.x reads that of 1.x.
  */
 const config: Step = {
   name: 'containerd-config',

@@ -32,7 +32,10 @@ const place = {
   key: 'gpg',
 } as const;
 
-/** Docker's own repository, which has Docker Engine and containerd. Its two kinds of packages are signed with different keys (docs.docker.com/engine/install). */
+/**
+ * Docker's own repository, which has Docker Engine and containerd. Its two kinds of packages are signed with different
+ * keys (docs.docker.com/engine/install).
+ */
 export const dockerRepository: RuntimeDefaults['repository'] = {
   ...place,
   fingerprint: '9DC858229FC7DD38854AE2D88D81803C0EBFCD88',
@@ -41,7 +44,9 @@ export const dockerRepository: RuntimeDefaults['repository'] = {
 
 const SOCKET = '/run/containerd/containerd.sock';
 
-/** First supported containerd of each line, by Kubernetes minor (its RELEASES.md); lines newer than all of these fit. */
+/**
+ * First supported containerd of each line, by Kubernetes minor (its RELEASES.md); lines newer than all of these fit.
+ */
 const SINCE: Readonly<Record<string, readonly string[]>> = {
   '1.34': ['1.6.39', '1.7.28', '2.0.6', '2.1.3'],
   '1.35': ['1.7.28', '2.1.5', '2.2.0'],
@@ -50,9 +55,9 @@ const SINCE: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * The version that kbuild installs unless the inventory names another, by Kubernetes minor: the newest line that containerd's
- * RELEASES.md lists for the minor. 2.3 is supported until 2028-04; 2.2 ended in 2026-11, and no newer line is listed for 1.34
- * and 1.35. The lab runs 2.2.9, which its inventories name.
+ * The version that kbuild installs unless the inventory names another, by Kubernetes minor: the newest line that
+ * containerd's RELEASES.md lists for the minor. 2.3 is supported until 2028-04; 2.2 ended in 2026-11, and no newer line
+ * is listed for 1.34 and 1.35. The lab runs 2.2.9, which its inventories name.
  */
 const DEFAULT: Readonly<Record<string, string>> = {
   '1.34': '2.2.9',

@@ -20,14 +20,20 @@ const config = file('crio-config', {
 
 const proxy = proxyDropIn('crio-proxy', paths.proxy);
 
-/** What the runtime's packages put where the network plugin's configuration lies. Newer ones end in `.disabled` by themselves. */
+/**
+ * What the runtime's packages put where the network plugin's configuration lies. Newer ones end in `.disabled` by
+ * themselves.
+ */
 const NETWORKS = [
   '/etc/cni/net.d/10-crio-bridge.conflist',
   '/etc/cni/net.d/11-crio-ipv4-bridge.conflist',
   '/etc/cni/net.d/100-crio-bridge.conflist',
 ];
 
-/** Takes the runtime's example of a network out of the way: the runtime would use it until the network plugin has its own, or for ever. */
+/**
+ * Takes the runtime's example of a network out of the way: the runtime would use it until the network plugin has its
+ * own, or for ever.
+ */
 const noOwnNetwork: Step = {
   name: 'crio-no-own-network',
   watches: { files: NETWORKS },

@@ -23,8 +23,9 @@ const watches = ({ inventory }: Unobserved): Watches => ({
 const major = (version: string): number => Number.parseInt(version, 10);
 
 /**
- * The settings come before the package if Docker is not installed, because some packages start it at once; and if the new one is
- * older, which may not know all settings of the present one. Otherwise the installed Docker tries them after the package.
+ * The settings come before the package if Docker is not installed, because some packages start it at once; and if the
+ * new one is older, which may not know all settings of the present one. Otherwise the installed Docker tries them after
+ * the package.
  */
 const isFirst = ({ inventory, facts }: Target): boolean => {
   const found = installedRuntime(inventory, facts);

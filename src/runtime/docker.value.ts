@@ -32,8 +32,9 @@ const OLDEST_ADAPTER = '0.4.0';
 const LAST_MINOR = '1.37';
 
 /**
- * Minors whose kubelets translate WebSockets themselves. They take the URLs of cri-dockerd for exec, attach and port-forward, which
- * have no scheme, for HTTPS (found with 0.4.3). Without the gate the API server translates, as before 1.36.
+ * Minors whose kubelets translate WebSockets themselves. They take the URLs of cri-dockerd for exec, attach and
+ * port-forward, which have no scheme, for HTTPS (found with 0.4.3). Without the gate the API server translates, as
+ * before 1.36.
  */
 const MINORS_WITH_WEBSOCKETS: readonly string[] = ['1.36', '1.37'];
 
@@ -68,7 +69,8 @@ const configuration = (inventory: Inventory): string => {
     'cni-bin-dir': '/opt/cni/bin',
     'cri-dockerd-root-directory': STATE_FOLDER,
     'pod-infra-container-image': pauseImage(inventory),
-    // The kubelet alone asks for it. By default the server of exec, attach and port-forward listens on all addresses, without TLS.
+    // The kubelet alone asks for it. By default the server of exec, attach and port-forward listens on all addresses,
+    // without TLS.
     'streaming-bind-addr': '127.0.0.1',
   };
   const words = Object.entries(args).map(([name, value]) => `--${name}=${value}`);
@@ -159,7 +161,8 @@ export const docker: ContainerRuntime<'docker'> = {
     package: 'docker-ce',
     repository: dockerRepository,
   },
-  // Docker's packages, and Mirantis' of the Mirantis Container Runtime, have the client apart; distributions pack it otherwise.
+  // Docker's packages, and Mirantis' of the Mirantis Container Runtime, have the client apart; distributions pack it
+  // otherwise.
   companions: (name, at): Readonly<Record<string, string>> =>
     /^docker-[ce]e$/.test(name) ? { [`${name}-cli`]: at, 'containerd.io': 'any' } : {},
   programs: [adapter],

@@ -9,8 +9,8 @@ import { withWantedRuntime } from './runtimes.value.ts';
 const CONTROL_PLANE = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const;
 
 /**
- * The images that a host needs and whose tags kbuild knows. The tags of etcd and CoreDNS change with patch releases: the job
- * gets them from the installed kubeadm.
+ * The images that a host needs and whose tags kbuild knows. The tags of etcd and CoreDNS change with patch releases:
+ * the job gets them from the installed kubeadm.
  */
 export function roleImages({ inventory, host }: Pick<Target, 'inventory' | 'host'>): readonly string[] {
   const { kubernetes } = inventory;
@@ -30,7 +30,10 @@ function namedByKubeadm({ inventory, host }: Target): readonly string[] {
   return [...(holdsEtcd ? ['etcd'] : []), ...(host.role === 'control-plane' ? ['coredns'] : [])];
 }
 
-/** The images without which a drained node does not work: of its static pods, which have its name, of kube-proxy and of the network. */
+/**
+ * The images without which a drained node does not work: of its static pods, which have its name, of kube-proxy and of
+ * the network.
+ */
 const imagesOfNode = ({ inventory, fleet, host }: Target): readonly string[] => {
   const pods = fleet.cluster.state === 'up' ? fleet.cluster.pods.filter(({ node }) => node === host.name) : [];
   const needed = pods.filter(
@@ -45,8 +48,8 @@ const imagesOfNode = ({ inventory, fleet, host }: Target): readonly string[] => 
 };
 
 /**
- * Pulls images before kubeadm runs, and before a node changes to another runtime. On any other joined host the kubelet pulls images and
- * removes unused ones.
+ * Pulls images before kubeadm runs, and before a node changes to another runtime. On any other joined host the kubelet
+ * pulls images and removes unused ones.
  */
 export const images: Step = {
   name: 'images',

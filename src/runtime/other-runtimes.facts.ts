@@ -18,7 +18,9 @@ interface Question {
   readonly ask: string;
 }
 
-/** A fact about each runtime that the inventory does not name for the host, where the condition of its question holds. */
+/**
+ * A fact about each runtime that the inventory does not name for the host, where the condition of its question holds.
+ */
 export function ofOtherRuntimes<T>(
   inventory: Inventory,
   title: string,
@@ -50,8 +52,8 @@ export function ofOtherRuntimes<T>(
 }
 
 /**
- * The files that kbuild wrote for each runtime that the inventory does not name for the host, of those whose configuration is
- * kbuild's: Kubernetes used them here before.
+ * The files that kbuild wrote for each runtime that the inventory does not name for the host, of those whose
+ * configuration is kbuild's: Kubernetes used them here before.
  */
 export const formerRuntimes = onceForEach((inventory: Inventory): Probe<ReadonlyMap<RuntimeName, readonly string[]>> =>
   ofOtherRuntimes(
@@ -83,7 +85,9 @@ export interface FormerSettings extends SharedFiles {
   readonly mode: number | undefined;
 }
 
-/** The settings of each runtime that the inventory does not name for the host, where kbuild's record of them is there. */
+/**
+ * The settings of each runtime that the inventory does not name for the host, where kbuild's record of them is there.
+ */
 export const formerSettings = onceForEach((inventory: Inventory): Probe<ReadonlyMap<RuntimeName, FormerSettings>> =>
   ofOtherRuntimes(
     inventory,
@@ -105,8 +109,9 @@ export const formerSettings = onceForEach((inventory: Inventory): Probe<Readonly
 );
 
 /**
- * Running containers, counted by namespace, of each runtime that is not the inventory's and that the host's kubelet uses, or that has
- * kbuild's configuration: one that the host changes from. Where the probe of one fails, the fact is unknown.
+ * Running containers, counted by namespace, of each runtime that is not the inventory's and that the host's kubelet
+ * uses, or that has kbuild's configuration: one that the host changes from. Where the probe of one fails, the fact is
+ * unknown.
  */
 export const otherContainers = onceForEach(
   (inventory: Inventory): Probe<ReadonlyMap<RuntimeName, ReadonlyMap<string, number>>> =>

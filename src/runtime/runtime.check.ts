@@ -10,7 +10,10 @@ import { versionIn } from '../versions.ts';
 import { runtimeMove } from './runtime-change.ts';
 import { CONTAINER_RUNTIMES, containerRuntime, otherRuntime, RUNTIME_TITLES } from './runtimes.value.ts';
 
-/** A runtime that kbuild does not know, it cannot change to another one. The pods of one that it knows, `up` moves, or refuses to. */
+/**
+ * A runtime that kbuild does not know, it cannot change to another one. The pods of one that it knows, `up` moves, or
+ * refuses to.
+ */
 function unknownRuntime(inventory: Inventory, host: LinuxHost, endpoint: string): readonly HostFinding[] {
   const found = otherRuntime(inventory, host, endpoint);
   if (typeof found !== 'string') return [];

@@ -11,7 +11,10 @@ import { atSystemRuntime, watchingRuntime } from './version.step.ts';
 
 const policy = packages(SELINUX_POLICY, () => ({ [SELINUX_POLICY]: 'any' }));
 
-/** The host has SELinux' policy for containers before its runtime confines them. The check selinux tells of hosts without one. */
+/**
+ * The host has SELinux' policy for containers before its runtime confines them. The check selinux tells of hosts
+ * without one.
+ */
 export const containerPolicy: Step = where(
   ({ inventory }) => inventory.runtime.selinux,
   when((target) => selinuxPolicy(target) === 'package', policy),

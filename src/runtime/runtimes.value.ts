@@ -30,8 +30,8 @@ const isDirect = (from: ContainerRuntime, to: ContainerRuntime): boolean =>
   from.needs !== to.unit && to.needs !== from.unit;
 
 /**
- * The runtime by way of which a joined host changes between two that share a program; undefined if it changes directly. While the
- * host is on that third one, nothing of Kubernetes needs what the two share.
+ * The runtime by way of which a joined host changes between two that share a program; undefined if it changes directly.
+ * While the host is on that third one, nothing of Kubernetes needs what the two share.
  */
 export const runtimeBetween = (from: ContainerRuntime, to: ContainerRuntime): ContainerRuntime | undefined =>
   isDirect(from, to) ? undefined : CONTAINER_RUNTIMES.find((one) => isDirect(from, one) && isDirect(one, to));
@@ -55,8 +55,8 @@ export const criEndpoint = (inventory: Inventory, host: Host): string =>
 const pathOf = (endpoint: string): string => endpoint.replace(/^unix:\/\//, '').replace(/^\/var\/run\//, '/run/');
 
 /**
- * What a host's kubelet uses, by the endpoint that it was given, where that is not what the inventory asks for on this host: the
- * runtime, or the path of one that kbuild does not know. undefined: it is the same, or there is no endpoint.
+ * What a host's kubelet uses, by the endpoint that it was given, where that is not what the inventory asks for on this
+ * host: the runtime, or the path of one that kbuild does not know. undefined: it is the same, or there is no endpoint.
  */
 export function otherRuntime(
   inventory: Inventory,
@@ -79,7 +79,10 @@ export const RUNTIME_TITLES: string = oneOf(CONTAINER_RUNTIMES.map(({ title }) =
 /** Folders in which some runtime keeps its data, for texts that are the same for every inventory. */
 export const RUNTIME_DATA_FOLDERS: string = oneOf(CONTAINER_RUNTIMES.map(({ dataFolder }) => dataFolder));
 
-/** The folder of images and containers on a host that the inventory holds for: that of its `runtime.config`, or the runtime's default. */
+/**
+ * The folder of images and containers on a host that the inventory holds for: that of its `runtime.config`, or the
+ * runtime's default.
+ */
 export function dataFolderOf({ runtime }: Pick<Inventory, 'runtime'>): string {
   const { dataFolder, dataFolderSetting } = containerRuntime({ runtime });
   const named = dataFolderSetting.reduce<unknown>(
@@ -102,8 +105,8 @@ export const runtimeFiles = ({ paths, published, shared, handlers }: ContainerRu
 ];
 
 /**
- * Units of a package or program of Kubernetes or its runtime, in the order in which they are stopped; the last one restarts with it.
- * Empty where no unit runs it.
+ * Units of a package or program of Kubernetes or its runtime, in the order in which they are stopped; the last one
+ * restarts with it. Empty where no unit runs it.
  */
 export function unitsOf(inventory: Inventory, name: string): readonly string[] {
   const { unit, programs = [] } = containerRuntime(inventory);
@@ -115,8 +118,9 @@ export function unitsOf(inventory: Inventory, name: string): readonly string[] {
 const functionsOf = (name: RuntimeName): string => script(`runtime/${name}.sh`).script;
 
 /**
- * Shell functions of the runtime that runs the host's pods. On a joined host it is the runtime that the kubelet uses: while the node
- * changes its runtime, that is not yet the one of the inventory. On a host that has not joined, it is the runtime of the inventory.
+ * Shell functions of the runtime that runs the host's pods. On a joined host it is the runtime that the kubelet uses:
+ * while the node changes its runtime, that is not yet the one of the inventory. On a host that has not joined, it is
+ * the runtime of the inventory.
  */
 const servingFunctions = onceForEach((wanted: ContainerRuntime): Command<'sh'> => {
   const others = CONTAINER_RUNTIMES.filter((runtime) => runtime !== wanted);
@@ -132,8 +136,8 @@ const servingFunctions = onceForEach((wanted: ContainerRuntime): Command<'sh'> =
 });
 
 /**
- * A command for a host that may use the functions of templates/runtime/, which do the same with every container runtime: those of the one
- * that runs the host's pods now.
+ * A command for a host that may use the functions of templates/runtime/, which do the same with every container
+ * runtime: those of the one that runs the host's pods now.
  */
 export const withRuntime = (inventory: Inventory, host: Host, command: Command<'sh'>): Command<'sh'> =>
   using(servingFunctions(containerRuntime(inventoryOn(inventory, host))), command);

@@ -28,8 +28,8 @@ function modeOf(target: Target, path: string): number {
 }
 
 /**
- * The changes that put kbuild's settings into the file that the runtime shares with its administrator. The record comes first: a
- * run that is cut off then has recorded a change that it did not make, which is no harm.
+ * The changes that put kbuild's settings into the file that the runtime shares with its administrator. The record comes
+ * first: a run that is cut off then has recorded a change that it did not make, which is no harm.
  */
 export function sharedSettingsChanges(target: Target): readonly Change[] {
   const { inventory, facts } = target;
@@ -52,8 +52,9 @@ export function sharedSettingsChanges(target: Target): readonly Change[] {
 export const sharedSettingsFiles = ({ path, record }: SharedSettings): readonly string[] => [path, record];
 
 /**
- * The changes that take kbuild's settings out of the file that a runtime shares with its administrator. What the administrator has changed
- * since stays, and so does its `mode`. The runtime reads it at its next start: a restart would end the containers of others.
+ * The changes that take kbuild's settings out of the file that a runtime shares with its administrator. What the
+ * administrator has changed since stays, and so does its `mode`. The runtime reads it at its next start: a restart
+ * would end the containers of others.
  */
 export function settingsTakenOut(
   target: Target,

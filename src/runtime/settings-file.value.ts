@@ -42,7 +42,10 @@ function parsed(text: string | null | undefined): JsonObject {
   return value;
 }
 
-/** kbuild's record; undefined if there is none, or if it is none of kbuild's: then everything in the file counts as the administrator's. */
+/**
+ * kbuild's record; undefined if there is none, or if it is none of kbuild's: then everything in the file counts as the
+ * administrator's.
+ */
 function recordIn(text: string | undefined): Record | undefined {
   if (text === undefined) return undefined;
   try {
@@ -59,7 +62,9 @@ const withoutAdded = (now: readonly unknown[], before: readonly unknown[], wrote
     (item) => !wrote.some((one) => isDeepStrictEqual(one, item)) || before.some((one) => isDeepStrictEqual(one, item)),
   );
 
-/** One setting without kbuild: as before if it is still as kbuild wrote it, else as the administrator changed it since. */
+/**
+ * One setting without kbuild: as before if it is still as kbuild wrote it, else as the administrator changed it since.
+ */
 function settingWithout(now: unknown, before: unknown, wrote: unknown): unknown {
   if (isDeepStrictEqual(now, wrote)) return before;
   if (!Array.isArray(now) || !Array.isArray(wrote)) return now;
@@ -68,8 +73,8 @@ function settingWithout(now: unknown, before: unknown, wrote: unknown): unknown 
 }
 
 /**
- * The text of the file as it would be without kbuild; undefined: there would be none. Settings that the administrator has
- * changed since stay. @throws SyntaxError if the file is no JSON object
+ * The text of the file as it would be without kbuild; undefined: there would be none. Settings that the administrator
+ * has changed since stay. @throws SyntaxError if the file is no JSON object
  */
 export function withoutKbuild({ text, record: recordText }: SharedFiles): string | undefined {
   const record = recordIn(recordText);
@@ -89,7 +94,8 @@ export function withoutKbuild({ text, record: recordText }: SharedFiles): string
 }
 
 /**
- * Both files as kbuild wants them: its settings over those that are there without it. Files that say this already stay as they are.
+ * Both files as kbuild wants them: its settings over those that are there without it. Files that say this already stay
+ * as they are.
  * @throws SyntaxError if the file, as it is, is no JSON object
  */
 export function withKbuild(

@@ -44,14 +44,17 @@ const withRuntimeVersion = (
     ? inventory
     : { ...inventory, runtime: { ...inventory.runtime, ...runtime } };
 
-/** True for a host whose kubelet runs pods on the runtime that the inventory names. One that it changes to runs none yet. */
+/**
+ * True for a host whose kubelet runs pods on the runtime that the inventory names. One that it changes to runs none
+ * yet.
+ */
 const runsPods = ({ inventory, host, facts }: Pick<Target, 'inventory' | 'host' | 'facts'>): boolean =>
   hasKubelet(facts) && runtimeMove(inventory, host, facts) === undefined;
 
 /**
- * The inventory as if it named the runtime that a host keeps for now. A host whose kubelet runs pods keeps the installed one:
- * only `upgrade`, or the phase for an edited `runtime.version`, changes it. A runtime that the system of the host brings stays.
- * Any other host gets the inventory's.
+ * The inventory as if it named the runtime that a host keeps for now. A host whose kubelet runs pods keeps the
+ * installed one: only `upgrade`, or the phase for an edited `runtime.version`, changes it. A runtime that the system of
+ * the host brings stays. Any other host gets the inventory's.
  */
 export function atRuntimeOf(inventory: Inventory, { host, facts }: Pick<Target, 'host' | 'facts'>): Inventory {
   const isKept = runsPods({ inventory, host, facts }) || isBuiltIn({ facts }, [inventory.runtime.name]);
@@ -62,8 +65,9 @@ export function atRuntimeOf(inventory: Inventory, { host, facts }: Pick<Target, 
 }
 
 /**
- * The inventory as if it named the runtime of the host's own system: its package, and, if the inventory pins no version, the version
- * that is installed. The same inventory for a host that gets its runtime from a repository of the inventory.
+ * The inventory as if it named the runtime of the host's own system: its package, and, if the inventory pins no
+ * version, the version that is installed. The same inventory for a host that gets its runtime from a repository of the
+ * inventory.
  */
 export function atSystemRuntime(inventory: Inventory, { host, facts }: Pick<Target, 'host' | 'facts'>): Inventory {
   const { name, version, versionFrom } = inventory.runtime;
@@ -85,7 +89,9 @@ export const watchingRuntime = (step: Step): Step => ({
 /** Nothing lives yet on the runtime to which a host changes. */
 const withoutRestart = ({ restarts: _, ...change }: Change): Change => ({ ...change, disrupts: false });
 
-/** A step of the runtime that changes neither its version, nor its package, nor its cgroup driver on a host with pods. */
+/**
+ * A step of the runtime that changes neither its version, nor its package, nor its cgroup driver on a host with pods.
+ */
 export const atRuntimeOfHost = (step: Step): Step =>
   watchingRuntime(
     mapChanges(
@@ -104,10 +110,9 @@ export interface RuntimeChange {
 }
 
 /**
- * How a joined host comes to the version that the inventory pins; undefined if it has it, if the inventory pins none, or while an
- * upgrade is under way. A
- * patch goes in place: containers outlive the runtime. Another minor, or another package, finds no pods. Throws `FactError`
- * when a fact that it needs is unknown.
+ * How a joined host comes to the version that the inventory pins; undefined if it has it, if the inventory pins none,
+ * or while an upgrade is under way. A patch goes in place: containers outlive the runtime. Another minor, or another
+ * package, finds no pods. Throws `FactError` when a fact that it needs is unknown.
  */
 export function runtimeChange(target: Target): RuntimeChange | undefined {
   const { inventory, facts, fleet } = target;

@@ -40,8 +40,9 @@ function onHost(path: string, configuration: JsonObject): string {
 }
 
 /**
- * What encrypts Secrets in etcd: the file that the API server of a control plane reads, and hashes of its keys. undefined if
- * nothing encrypts them. @throws CommandError when the file cannot be read, Error when it is not understood
+ * What encrypts Secrets in etcd: the file that the API server of a control plane reads, and hashes of its keys.
+ * undefined if nothing encrypts them. @throws CommandError when the file cannot be read, Error when it is not
+ * understood
  */
 export async function encryptionAtRest(
   remote: Remote<'sh'>,
@@ -104,8 +105,8 @@ async function refuseSwapped({ manifest, snapshot }: OpenedBackup): Promise<void
 }
 
 /**
- * Calls `use` with a backup that was decrypted and verified. Its snapshot lies on this machine, 0600, until `use` has ended; what
- * a killed run left is deleted first. @throws UsageError and Refused like `readBackup`
+ * Calls `use` with a backup that was decrypted and verified. Its snapshot lies on this machine, 0600, until `use` has
+ * ended; what a killed run left is deleted first. @throws UsageError and Refused like `readBackup`
  */
 export async function withOpenedBackup<T>(
   context: Context,

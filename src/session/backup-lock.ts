@@ -48,7 +48,9 @@ async function newPassphrase({ canAsk, askHidden }: Context): Promise<Secret> {
   return Secret.of(first);
 }
 
-/** How the backup is locked: by flags, else by the inventory, else by a passphrase. @throws UsageError when it cannot be */
+/**
+ * How the backup is locked: by flags, else by the inventory, else by a passphrase. @throws UsageError when it cannot be
+ */
 export async function lockOf(
   context: Context,
   { recipient, passphraseFile }: LockFlags,

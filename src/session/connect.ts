@@ -25,11 +25,13 @@ export interface Connected {
   /** Observes again the hosts that were observed before, no other host. Replaces `observations`. */
   readonly observeAgain: () => Promise<void>;
   /**
-   * Observes all hosts of the inventory again. One that did not answer is dialled again meanwhile, and takes part as soon as
-   * it answers. For commands that change nothing: there is no lock of it. Replaces `observations`.
+   * Observes all hosts of the inventory again. One that did not answer is dialled again meanwhile, and takes part as
+   * soon as it answers. For commands that change nothing: there is no lock of it. Replaces `observations`.
    */
   readonly observeAll: () => Promise<void>;
-  /** From now on these hosts count as not reached: they are not observed, locked or changed. Replaces `observations`. */
+  /**
+   * From now on these hosts count as not reached: they are not observed, locked or changed. Replaces `observations`.
+   */
   readonly leaveOut: (hosts: readonly LeftOut[]) => void;
   readonly close: () => Promise<void>;
 }
@@ -51,7 +53,10 @@ interface Connections {
   readonly close: () => Promise<void>;
 }
 
-/** Dials and observes every host, many at once. A host that does not answer is in `fleet.unreachable`. @throws the signal's reason */
+/**
+ * Dials and observes every host, many at once. A host that does not answer is in `fleet.unreachable`. @throws the
+ * signal's reason
+ */
 export async function connect(context: Context, inventory: Inventory, flags: Flags, run: RunLog): Promise<Connected> {
   const remotes = new Map<string, HostRemote>();
   const dialler = hostDialler(context, flags, run);

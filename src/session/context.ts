@@ -12,8 +12,8 @@ interface AskedOn {
 }
 
 /**
- * Asks one question; `hidden` shows nothing of what is typed. @throws Interrupted on Ctrl-C, on Ctrl-D and when the input
- * ends; the reason of `signal` when it is aborted meanwhile
+ * Asks one question; `hidden` shows nothing of what is typed. @throws Interrupted on Ctrl-C, on Ctrl-D and when the
+ * input ends; the reason of `signal` when it is aborted meanwhile
  */
 export async function askQuestion(
   { input, output }: AskedOn,
@@ -73,7 +73,10 @@ export interface Context {
   /** The same, without showing what is typed. */
   readonly askHidden: (question: string, signal?: AbortSignal) => Promise<string>;
   readonly canAsk: boolean;
-  /** Calls `first` at the first Ctrl-C, and `second` at the second one, which ends the process. Returns a function that stops listening. */
+  /**
+   * Calls `first` at the first Ctrl-C, and `second` at the second one, which ends the process. Returns a function that
+   * stops listening.
+   */
   readonly onInterrupt: (first: () => void, second: () => void) => () => void;
   /** Ends the process at once. */
   readonly exit: (code: number) => void;

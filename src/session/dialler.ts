@@ -52,7 +52,9 @@ export function passwords(context: Context, onSecret: (secret: Secret) => void):
 const ON_WINDOWS = /^OpenSSH_for_Windows/;
 const ELSEWHERE = /^OpenSSH_[\d.]+p\d/;
 
-/** The remote of a host over its connection. @throws ConnectError when its SSH server shows that it runs another system */
+/**
+ * The remote of a host over its connection. @throws ConnectError when its SSH server shows that it runs another system
+ */
 export async function remoteOf(
   host: Host,
   transport: Transport,
@@ -80,7 +82,10 @@ export async function remoteOf(
 /** How the folders of this client begin: the process that made one follows, by its namespace and its number. */
 const PREFIX = 'kbuild-openssh-';
 
-/** The namespace in which this process has its number, as Linux numbers them: a container has its own. 0 where the system has none. */
+/**
+ * The namespace in which this process has its number, as Linux numbers them: a container has its own. 0 where the
+ * system has none.
+ */
 function pidNamespace(): string {
   try {
     return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0';
@@ -99,7 +104,10 @@ function isGone(pid: number): boolean {
   }
 }
 
-/** Removes the folders that killed runs of this user left. They hold configurations and control sockets without a process. */
+/**
+ * Removes the folders that killed runs of this user left. They hold configurations and control sockets without a
+ * process.
+ */
 function removeLeftovers(parent: string, namespace: string): void {
   for (const name of readdirSync(parent)) {
     const [, of, pid] = /^kbuild-openssh-(\d+)-(\d+)-\w+$/.exec(name) ?? [];
@@ -115,8 +123,8 @@ function removeLeftovers(parent: string, namespace: string): void {
 }
 
 /**
- * Makes the folder for the control sockets of this run, 0700: a process that reaches a control socket is logged in. Removes what killed
- * runs left in `parent` before.
+ * Makes the folder for the control sockets of this run, 0700: a process that reaches a control socket is logged in.
+ * Removes what killed runs left in `parent` before.
  */
 export function socketFolder(parent: string): string {
   const namespace = pidNamespace();

@@ -109,8 +109,8 @@ const hasAll = (
   });
 
 /**
- * The checksums of published programs, which lie beside them, and the signatures that the host will verify. A program with a checksum
- * of the inventory is not asked for.
+ * The checksums of published programs, which lie beside them, and the signatures that the host will verify. A program
+ * with a checksum of the inventory is not asked for.
  */
 function programsWanted(
   inventory: Inventory,

@@ -56,7 +56,10 @@ export function placedRefusal(
   return [{ severity: 'error', check: 'refused', message, remedy, place }];
 }
 
-/** Appends to the summary of this step of GitHub Actions, as far as it has room. What goes wrong is said, and is no error. */
+/**
+ * Appends to the summary of this step of GitHub Actions, as far as it has room. What goes wrong is said, and is no
+ * error.
+ */
 async function appendSummary(context: Context, summary: Markdown): Promise<void> {
   const file = context.env['GITHUB_STEP_SUMMARY'];
   if (context.workflow === undefined || file === undefined || file === '') return;
@@ -70,8 +73,8 @@ async function appendSummary(context: Context, summary: Markdown): Promise<void>
 }
 
 /**
- * Shows findings where a pipeline looks for them: a Code Quality report if `codeQuality` names a file, annotations and a
- * summary under GitHub Actions. @throws UsageError when the report cannot be written
+ * Shows findings where a pipeline looks for them: a Code Quality report if `codeQuality` names a file, annotations and
+ * a summary under GitHub Actions. @throws UsageError when the report cannot be written
  */
 export async function reportToPipeline(
   context: Context,

@@ -46,7 +46,10 @@ function copyIn(text: string): AdministratorCopy | undefined {
   return { ca: spkiFingerprint(decoded(ca)), beginsMs: Date.parse(validFrom), endsMs: Date.parse(validTo) };
 }
 
-/** Undefined for what is no copy of admin.conf: another user's kubeconfig, one of several clusters, or no kubeconfig at all. */
+/**
+ * Undefined for what is no copy of admin.conf: another user's kubeconfig, one of several clusters, or no kubeconfig at
+ * all.
+ */
 export function administratorCopy(text: string): AdministratorCopy | undefined {
   try {
     return copyIn(text);
@@ -97,9 +100,9 @@ export async function fetchKubeconfig(inventory: Inventory, cluster: ClusterUp, 
 const read = (path: string): Promise<string | undefined> => readFile(path, 'utf8').catch(() => undefined);
 
 /**
- * Fetches the admin kubeconfig into a file. Writes nothing if no cluster answers. `if-due` writes it only in two cases: the file is
- * missing; or it is a copy of this cluster's admin.conf that ends soon while the host's admin.conf ends later. A run that was cut off
- * after it had renewed admin.conf, and before it wrote the file, leaves such a copy.
+ * Fetches the admin kubeconfig into a file. Writes nothing if no cluster answers. `if-due` writes it only in two cases:
+ * the file is missing; or it is a copy of this cluster's admin.conf that ends soon while the host's admin.conf ends
+ * later. A run that was cut off after it had renewed admin.conf, and before it wrote the file, leaves such a copy.
  * @throws UsageError for a folder that cannot be written; `always`: the caller has checked it
  */
 export async function writeKubeconfig(run: Run, path: string, when: 'always' | 'if-due'): Promise<void> {
@@ -119,8 +122,8 @@ export async function writeKubeconfig(run: Run, path: string, when: 'always' | '
 }
 
 /**
- * Removes the destroyed cluster from the operator's machine: the kubeconfig that `up` wrote, and the cluster's entries in the
- * first file of $KUBECONFIG or in ~/.kube/config. Removes only entries with the CA of the destroyed cluster.
+ * Removes the destroyed cluster from the operator's machine: the kubeconfig that `up` wrote, and the cluster's entries
+ * in the first file of $KUBECONFIG or in ~/.kube/config. Removes only entries with the CA of the destroyed cluster.
  */
 export async function forgetCluster(run: Run, destroyed: ClusterView): Promise<void> {
   const { context, inventory } = run;

@@ -6,7 +6,10 @@ import type { Connected } from './connect.ts';
 import { holder, isGone } from './record.ts';
 import type { Run } from './run.ts';
 
-/** The control plane through which this run uses the cluster's API; undefined if no API answered when it was last observed. */
+/**
+ * The control plane through which this run uses the cluster's API; undefined if no API answered when it was last
+ * observed.
+ */
 export function apiHost({ inventory, observations, on }: Connected): ApiHost | undefined {
   const fleet = observations.fleet();
   if (fleet.cluster.state !== 'up') return undefined;
@@ -29,9 +32,9 @@ export async function withHostLocks<T>(run: Run, work: (lock: Lock) => Promise<T
 }
 
 /**
- * Calls `work` while this run holds the locks of all its hosts and, while the API answers, the cluster's Lease. A lock that
- * is lost for good aborts the run. `replacesData`: true for a restore, after which the API serves the Lease that the snapshot
- * holds. @throws Refused while another run holds one of them
+ * Calls `work` while this run holds the locks of all its hosts and, while the API answers, the cluster's Lease. A lock
+ * that is lost for good aborts the run. `replacesData`: true for a restore, after which the API serves the Lease that
+ * the snapshot holds. @throws Refused while another run holds one of them
  */
 export function withLocks<T>(run: Run, replacesData: true | undefined, work: (lock: Lock) => Promise<T>): Promise<T> {
   const { connected, context, emit, signal, abort, beginWait } = run;

@@ -13,7 +13,9 @@ import { eachLimit } from '../limit.ts';
 import type { LinuxRemote } from '../ssh/linux.ts';
 import { type HostRemote, isWindowsRemote } from '../ssh/windows.ts';
 
-/** The facts that decide where the cluster is observed, as text to compare; undefined if those of a host are unknown. */
+/**
+ * The facts that decide where the cluster is observed, as text to compare; undefined if those of a host are unknown.
+ */
 function ways(hosts: readonly Observed[]): string | undefined {
   try {
     return hosts
@@ -29,8 +31,8 @@ function ways(hosts: readonly Observed[]): string | undefined {
 }
 
 /**
- * Observes the cluster at the same time as its hosts, through the control planes that were known before; again if the hosts'
- * new facts lead to others. Rejects as `hosts` does.
+ * Observes the cluster at the same time as its hosts, through the control planes that were known before; again if the
+ * hosts' new facts lead to others. Rejects as `hosts` does.
  */
 export async function clusterBeside(
   cluster: (hosts: readonly Observed[]) => Promise<ClusterView>,
@@ -109,7 +111,9 @@ export interface Round {
   readonly nowMs: () => number;
 }
 
-/** Observes every host, many at once. A host that does not answer is in `unreachable`. @throws errors of kbuild itself */
+/**
+ * Observes every host, many at once. A host that does not answer is in `unreachable`. @throws errors of kbuild itself
+ */
 async function observeHosts(round: Round): Promise<Omit<Fleet, 'cluster'>> {
   const { hosts, reach, observer, isDead, isNews, emit } = round;
   const observed: Observed[] = [];

@@ -61,7 +61,10 @@ type KeyOf<Flags extends string> = Flags extends `${string}--${infer Name} <${st
 
 type ValueOf<O extends Option> = O extends Option<string, infer Value> ? Value : never;
 
-/** The values of these options, by key. An option that the command line does not name is undefined, but `--no-…` is true. */
+/**
+ * The values of these options, by key. An option that the command line does not name is undefined, but `--no-…` is
+ * true.
+ */
 export type OptionValues<Options extends readonly Option[]> = {
   readonly [O in Options[number] as KeyOf<O['flags']>]?: ValueOf<O> | undefined;
 };
@@ -104,7 +107,10 @@ export function share(text: string): (all: number) => number {
   return (all) => (percent === '' ? Number(amount) : Math.max(1, Math.floor((all * Number(amount)) / 100)));
 }
 
-/** The deadline of every job in ms, from `KBUILD_JOB_DEADLINE`; undefined: each kind of job has its own. @throws UsageError */
+/**
+ * The deadline of every job in ms, from `KBUILD_JOB_DEADLINE`; undefined: each kind of job has its own. @throws
+ * UsageError
+ */
 export function jobDeadline(env: Readonly<Record<string, string | undefined>>): number | undefined {
   const value = env['KBUILD_JOB_DEADLINE'];
   if (value === undefined || value === '') return undefined;

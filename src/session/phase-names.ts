@@ -1,4 +1,7 @@
-/** The names of all phases of `up` in their order, which `--phase` accepts. An inventory without Windows hosts has no phases for them. */
+/**
+ * The names of all phases of `up` in their order, which `--phase` accepts. An inventory without Windows hosts has no
+ * phases for them.
+ */
 export const UP_PHASES = [
   'prepare',
   'prepare-balancers',

@@ -12,8 +12,8 @@ import { missingHosts } from './selection.ts';
 import { firstChanged, survey } from './survey.ts';
 
 /**
- * Leaves out workers that `up` refuses, as if they could not be reached. The other hosts go on; the exit code is that of the
- * refusal. @throws Refused where the workers show that all control planes are lost
+ * Leaves out workers that `up` refuses, as if they could not be reached. The other hosts go on; the exit code is that
+ * of the refusal. @throws Refused where the workers show that all control planes are lost
  */
 export function leaveOutRefused({ connected, emit, flags, inventory }: Run): void {
   const lost = lostCluster(inventory, connected.observations.fleet());
@@ -42,7 +42,10 @@ const JOINS_NONE: ReadonlySet<string> = new Set(['upgrade', 'reboot']);
 const joiningOf = ({ command }: Pick<Run, 'command'>): Joining =>
   JOINS_NONE.has(command) ? 'joins none' : 'joins hosts';
 
-/** @throws Refused where `up` may not change this cluster, by the last observation: the same for commands that do a part of what it does */
+/**
+ * @throws Refused where `up` may not change this cluster, by the last observation: the same for commands that do a part
+ * of what it does
+ */
 export function refuseAsUp(run: Pick<Run, 'command' | 'connected' | 'inventory' | 'flags'>): void {
   const refused = refusals(run.inventory, run.connected.observations.fleet(), run.flags.hosts, joiningOf(run));
   if (refused.length > 0) throw combined(refused);
@@ -58,8 +61,8 @@ export function findings({ connected, inventory, flags, note }: Run, surveys?: S
 }
 
 /**
- * The error that stops a run before it changes anything; undefined: none. The most serious comes first: a refusal (7), a
- * failed check (6), an unreachable host that the cluster depends on (3).
+ * The error that stops a run before it changes anything; undefined: none. The most serious comes first: a refusal (7),
+ * a failed check (6), an unreachable host that the cluster depends on (3).
  */
 export function obstacles(run: Run, found: readonly CheckedFinding[]): KbuildError | undefined {
   const fleet = run.connected.observations.fleet();

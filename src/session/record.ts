@@ -19,8 +19,8 @@ import { sendSpans } from './spans.ts';
 import { recordFolder } from './state-folder.ts';
 
 /**
- * Identifies where process ids are unique: this boot of this machine, and the process namespace in it. Two containers may have
- * the same user, machine name and process ids. undefined if /proc does not show both.
+ * Identifies where process ids are unique: this boot of this machine, and the process namespace in it. Two containers
+ * may have the same user, machine name and process ids. undefined if /proc does not show both.
  */
 export function processRealm(): string | undefined {
   try {
@@ -76,8 +76,8 @@ export interface RunRecording {
   /** Writes the first line. */
   readonly begin: (output: Pick<RunOutput, 'mask'>) => void;
   /**
-   * Notes how hosts and cluster are left, ends the record, writes the trace, removes the oldest records, and sends the spans
-   * where the environment says so. Fails no run: what cannot be written is told in a line.
+   * Notes how hosts and cluster are left, ends the record, writes the trace, removes the oldest records, and sends the
+   * spans where the environment says so. Fails no run: what cannot be written is told in a line.
    */
   readonly end: (output: RunOutput, exitCode: number, connected: Connected | undefined) => Promise<void>;
 }
@@ -110,7 +110,9 @@ function writeTrace(path: string, record: RunRecord): void {
   renameSync(`${trace}.tmp`, trace);
 }
 
-/** A record in the cluster's folder. When the process is ended at once, what is still in memory is written all the same. */
+/**
+ * A record in the cluster's folder. When the process is ended at once, what is still in memory is written all the same.
+ */
 export function runRecording({ context, inventory, runId, command, startedMs }: RecordedRun): RunRecording {
   const path = recordPath(recordFolder(context, inventory.name), runId, command);
   const made = recorder(path, (message) => context.err(`${message}\n`));

@@ -16,8 +16,8 @@ const isUntold = (error: unknown): boolean =>
   error instanceof FactError || (error instanceof SeveralErrors && error.errors.every(isUntold));
 
 /**
- * Reads what the hosts were observed to be. What a busy host or a busy API did not tell is observed again, and read again, so `read` must change
- * nothing. `isCurrent: false`: all is observed once more before the first reading.
+ * Reads what the hosts were observed to be. What a busy host or a busy API did not tell is observed again, and read
+ * again, so `read` must change nothing. `isCurrent: false`: all is observed once more before the first reading.
  * @throws FactError if something is still unknown after `UNTOLD_MS`; what `read` throws
  */
 export function asTold<T>(
@@ -47,7 +47,10 @@ export const partOf = ({ connected, flags, inventory }: Run, phases: readonly Ph
 export const leftOutHosts = ({ connected }: Pick<Run, 'connected'>): readonly string[] =>
   connected.observations.fleet().unreachable.map(({ host }) => host.name);
 
-/** Reports the hosts that the run left out, and the changes that wait for them. Returns the exit code of each host's error. */
+/**
+ * Reports the hosts that the run left out, and the changes that wait for them. Returns the exit code of each host's
+ * error.
+ */
 export function reportLeftOut(run: Run, waiting: readonly WaitingChange[]): readonly number[] {
   const { unreachable } = run.connected.observations.fleet();
   if (unreachable.length === 0) return [];
@@ -68,8 +71,9 @@ export interface Plannable {
   /** Its phases on reached hosts, from the last observation. */
   readonly phases: () => readonly Phase[];
   /**
-   * Throws why the command may not go on, from the last observation. Called before the plan that the operator is asked about, and again under the
-   * locks: another run may have changed the cluster while he was asked, or while no lock was held. It changes nothing.
+   * Throws why the command may not go on, from the last observation. Called before the plan that the operator is asked
+   * about, and again under the locks: another run may have changed the cluster while he was asked, or while no lock was
+   * held. It changes nothing.
    */
   readonly refuse: () => void | Promise<void>;
   /** The same about what the plan would change. */
@@ -80,7 +84,10 @@ export interface Plannable {
 export const reachedPhases = ({ connected }: Run, phases: readonly Phase[]): readonly Phase[] =>
   reached(phases, connected.observations.fleet());
 
-/** What these phases of reached hosts would change. @throws what a step refuses, and FactError for a fact that a step needs */
+/**
+ * What these phases of reached hosts would change. @throws what a step refuses, and FactError for a fact that a step
+ * needs
+ */
 export function planOf({ connected, inventory }: Run, phases: readonly Phase[]): RunPlan {
   const { changes, errors } = plan(phases, inventory, connected.observations.fleet());
   if (errors.length > 0) throw new SeveralErrors(errors.map(({ error }) => error));
@@ -96,7 +103,8 @@ export async function planNow(run: Run, { phases, refuse, refusePlan }: Plannabl
 }
 
 /**
- * The plan that the operator is asked about. What a busy host or a busy API did not tell is observed again: one late answer ends no run.
+ * The plan that the operator is asked about. What a busy host or a busy API did not tell is observed again: one late
+ * answer ends no run.
  * @throws what the command or a step refuses; FactError for a fact that is still unknown after `UNTOLD_MS`
  */
 export const firstPlan = (run: Run, work: Plannable): Promise<RunPlan> => asTold(run, () => planNow(run, work));
@@ -133,7 +141,10 @@ export function showOnly({ context, flags, inventory }: Run, { phases, changes }
   return 0;
 }
 
-/** Asks for confirmation, unless `--yes`. False: the operator declines. @throws UsageError if there is no terminal to ask on */
+/**
+ * Asks for confirmation, unless `--yes`. False: the operator declines. @throws UsageError if there is no terminal to
+ * ask on
+ */
 export async function confirmed({ context, flags }: Run, question: string): Promise<boolean> {
   if (flags.yes === true) return true;
   if (!context.canAsk) {

@@ -54,8 +54,8 @@ export const withoutGroups = <F extends Pick<Flags, 'hosts'>>({ hosts }: Invento
 };
 
 /**
- * Checks the values of `--hosts`, `--phase` and `--ignore-check` before any host is contacted: a typing error must not end as
- * a success. @throws UsageError
+ * Checks the values of `--hosts`, `--phase` and `--ignore-check` before any host is contacted: a typing error must not
+ * end as a success. @throws UsageError
  */
 export function checkSelection({ hosts }: Inventory, { hosts: patterns, phase, ignoreCheck }: Flags): void {
   checkPatterns('--hosts', 'host or group of the inventory', patterns, [
@@ -83,12 +83,16 @@ export function checkDeadNames(
   });
 }
 
-/** After this time without a report of its kubelet, a node is not Ready any more, in ms: 40 s or 50 s, by the version, and the controller's own interval. */
+/**
+ * After this time without a report of its kubelet, a node is not Ready any more, in ms: 40 s or 50 s, by the version,
+ * and the controller's own interval.
+ */
 const GONE_MS = 75_000;
 const GONE_POLL_MS = 5_000;
 
 /**
- * Waits until the nodes of hosts that `--dead` names are not Ready any more, as those of a host that has lost its power are after a while.
+ * Waits until the nodes of hosts that `--dead` names are not Ready any more, as those of a host that has lost its power
+ * are after a while.
  * @throws Refused for one that stays Ready, or whose etcd member is healthy: it is not gone, whatever SSH says
  */
 async function refuseSeenDead({ flags, connected, context, signal }: DeadRun): Promise<void> {
@@ -118,7 +122,10 @@ async function refuseSeenDead({ flags, connected, context, signal }: DeadRun): P
 /** What tells whether hosts are dead. */
 type DeadRun = Pick<Run, 'flags' | 'connected' | 'context' | 'signal'>;
 
-/** @throws Refused for a host that `--dead` names, and that answers or lives for the cluster: its node is Ready, or its etcd member healthy */
+/**
+ * @throws Refused for a host that `--dead` names, and that answers or lives for the cluster: its node is Ready, or its
+ * etcd member healthy
+ */
 export async function refuseLivingDead(run: DeadRun): Promise<void> {
   const { flags, connected } = run;
   const living = connected.observations
@@ -135,7 +142,10 @@ export async function refuseLivingDead(run: DeadRun): Promise<void> {
   );
 }
 
-/** This run's command with more hosts in `--dead`. It keeps `--hosts`: without it, `reset` would destroy the whole cluster. */
+/**
+ * This run's command with more hosts in `--dead`. It keeps `--hosts`: without it, `reset` would destroy the whole
+ * cluster.
+ */
 export function commandWithDead(
   { command, flags }: Pick<Run, 'command' | 'flags'>,
   names: readonly string[],

@@ -22,8 +22,9 @@ interface Retention {
 }
 
 /**
- * Deletes the oldest of these files by their names, which end with the time, until `keep` are left. A file that this run wrote is never one
- * of them: a clock that was ahead once, or that of another machine, gives older files later names. Returns the names of the deleted files.
+ * Deletes the oldest of these files by their names, which end with the time, until `keep` are left. A file that this
+ * run wrote is never one of them: a clock that was ahead once, or that of another machine, gives older files later
+ * names. Returns the names of the deleted files.
  */
 export async function keepNewest(
   folder: string,
@@ -54,7 +55,10 @@ const folderOf = ({ connected }: Run, host: LinuxHost): string =>
 /** Names of the files that each run has written here: no retention deletes them before the run ends. */
 const writtenBy = new WeakMap<Run['connected'], Set<string>>();
 
-/** Deletes all but the newest five files of a prefix, and none that this run wrote. `path`: the file that was just written. */
+/**
+ * Deletes all but the newest five files of a prefix, and none that this run wrote. `path`: the file that was just
+ * written.
+ */
 async function deleteOld({ connected }: Run, path: string, prefix: string, ending = '.db'): Promise<void> {
   const written = (writtenBy.get(connected) ?? new Set()).add(basename(path));
   writtenBy.set(connected, written);
@@ -110,8 +114,9 @@ export const snapshotBefore =
   };
 
 /**
- * Keeps what a way back from an upgrade needs, or from another change of all control planes: before each version a snapshot of etcd, and of each host /etc/kubernetes, 0600. A
- * snapshot for every host would push that from before the upgrade out of the newest five. Keeps the newest five copies of each host.
+ * Keeps what a way back from an upgrade needs, or from another change of all control planes: before each version a
+ * snapshot of etcd, and of each host /etc/kubernetes, 0600. A snapshot for every host would push that from before the
+ * upgrade out of the newest five. Keeps the newest five copies of each host.
  */
 export function keptBefore(run: Run, reasonOf = (version: string) => `before the upgrade to ${version}`): KeepBefore {
   const { inventory, connected, context } = run;
@@ -145,7 +150,10 @@ export function keptBefore(run: Run, reasonOf = (version: string) => `before the
   };
 }
 
-/** Keeps a host's etcd data before a half-finished init or join is undone there. Keeps the newest five, and emits the path. */
+/**
+ * Keeps a host's etcd data before a half-finished init or join is undone there. Keeps the newest five, and emits the
+ * path.
+ */
 export const dataKept =
   (run: Run): KeepData =>
   async (on, host) => {

@@ -110,8 +110,8 @@ function reasonOf(error: unknown): string {
 }
 
 /**
- * Sends the spans of a run where the environment says so (OTEL_EXPORTER_OTLP_ENDPOINT), within 5 s in all. Never rejects: what
- * fails is in the log, and on stderr with `-v`.
+ * Sends the spans of a run where the environment says so (OTEL_EXPORTER_OTLP_ENDPOINT), within 5 s in all. Never
+ * rejects: what fails is in the log, and on stderr with `-v`.
  */
 export async function sendSpans(
   { env, err }: Pick<Context, 'env' | 'err'>,

@@ -4,7 +4,9 @@ import { UsageError } from '../errors.ts';
 import type { Context } from './context.ts';
 import { userFolder } from './user-folder.ts';
 
-/** The user's home folder as the system knows it: a service of systemd has no $HOME. @throws UsageError if there is none */
+/**
+ * The user's home folder as the system knows it: a service of systemd has no $HOME. @throws UsageError if there is none
+ */
 function systemHome(): string {
   try {
     const { homedir } = userInfo();
@@ -18,7 +20,8 @@ function systemHome(): string {
 }
 
 /**
- * Where kbuild keeps logs, records and snapshots of a cluster on this machine: below $XDG_STATE_HOME, default ~/.local/state.
+ * Where kbuild keeps logs, records and snapshots of a cluster on this machine: below $XDG_STATE_HOME, default
+ * ~/.local/state.
  * @throws UsageError if there is no home folder
  */
 export function stateFolder({ env }: Pick<Context, 'env'>, cluster: string): string {

@@ -81,7 +81,10 @@ export async function gathered(remote: WindowsRemote, sections: readonly Section
 /** What the archive needs of a run. */
 type BundleRun = Pick<Run, 'connected' | 'context' | 'inventory' | 'logPath' | 'mask' | 'startedMs'>;
 
-/** A command that may use the function of avc-denials.sh, for denials since the run began: hosts' clocks may differ from ours. */
+/**
+ * A command that may use the function of avc-denials.sh, for denials since the run began: hosts' clocks may differ from
+ * ours.
+ */
 export const withDenials = (
   { context, startedMs }: Pick<BundleRun, 'context' | 'startedMs'>,
   command: Command<'sh'>,
@@ -91,8 +94,9 @@ export const withDenials = (
 };
 
 /**
- * Writes a support bundle: the resolved inventory (without secrets and without contents of files and manifests), the run's
- * log, and logs and states of every host. Masks secrets everywhere; the file is 0600. @throws the file system's error
+ * Writes a support bundle: the resolved inventory (without secrets and without contents of files and manifests), the
+ * run's log, and logs and states of every host. Masks secrets everywhere; the file is 0600. @throws the file system's
+ * error
  */
 export async function writeBundle(run: BundleRun, path: string): Promise<void> {
   const { connected, inventory, mask } = run;

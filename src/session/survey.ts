@@ -47,8 +47,9 @@ function notYet(seen: Seen, wanted: readonly Wanted[]): string | undefined {
 }
 
 /**
- * Surveys some hosts: the ways between them and all other hosts, and on fresh hosts the disks for etcd and the downloads.
- * Disturbs nothing that runs: it only connects to a port that a process holds, and skips a disk that holds etcd. @throws Refused when another run holds the lock of a host: it may open a port there at any moment.
+ * Surveys some hosts: the ways between them and all other hosts, and on fresh hosts the disks for etcd and the
+ * downloads. Disturbs nothing that runs: it only connects to a port that a process holds, and skips a disk that holds
+ * etcd. @throws Refused when another run holds the lock of a host: it may open a port there at any moment.
  */
 export async function survey({ connected, inventory, note }: Run, about: readonly Seen[]): Promise<Surveys> {
   const fleet = connected.observations.fleet();

@@ -10,9 +10,9 @@ const absolute = (value: string | undefined): string | undefined =>
   value !== undefined && isAbsolute(value) ? value : undefined;
 
 /**
- * The folder of one kind of a user's own files, as the XDG Base Directory Specification 0.8 says: the variable's, if it holds an
- * absolute path, otherwise `byDefault` below $HOME. undefined where $HOME is no absolute path either. Never a path that
- * depends on the working directory, which may be a repository of other people.
+ * The folder of one kind of a user's own files, as the XDG Base Directory Specification 0.8 says: the variable's, if it
+ * holds an absolute path, otherwise `byDefault` below $HOME. undefined where $HOME is no absolute path either. Never a
+ * path that depends on the working directory, which may be a repository of other people.
  */
 export function userFolder(
   env: Env,
@@ -35,8 +35,8 @@ function isOwnFolder(path: string): boolean {
 }
 
 /**
- * Where files lie that a run needs as long as it lasts: $XDG_RUNTIME_DIR if it is this user's, for root /run, both tmpfs on Linux; elsewhere
- * the system's folder of temporary files.
+ * Where files lie that a run needs as long as it lasts: $XDG_RUNTIME_DIR if it is this user's, for root /run, both
+ * tmpfs on Linux; elsewhere the system's folder of temporary files.
  */
 export const runtimeFolder = (env: Env): string =>
   [absolute(env['XDG_RUNTIME_DIR']), '/run'].find((path) => path !== undefined && isOwnFolder(path)) ?? tmpdir();

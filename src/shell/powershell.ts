@@ -19,7 +19,9 @@ export const MAX_COMMAND_LINE = 8190;
 const INVOCATION =
   'powershell.exe -NoLogo -NoProfile -NonInteractive -ExecutionPolicy Bypass -OutputFormat Text -EncodedCommand ';
 
-/** Only characters that cmd.exe, PowerShell and bash all leave alone. Throws `TypeError` when the line gets too long. */
+/**
+ * Only characters that cmd.exe, PowerShell and bash all leave alone. Throws `TypeError` when the line gets too long.
+ */
 export function encodedCommand(text: string): string {
   refuseOddText(text, 'a script');
   const line = INVOCATION + Buffer.from(text, 'utf16le').toString('base64');
@@ -28,8 +30,9 @@ export function encodedCommand(text: string): string {
 }
 
 /**
- * Arguments of powershell.exe that run a script with a folder and a number: `-EncodedCommand` is not subject to an execution
- * policy that allows only signed files, and `-File` is. Throws `TypeError` for a folder that PowerShell could read otherwise.
+ * Arguments of powershell.exe that run a script with a folder and a number: `-EncodedCommand` is not subject to an
+ * execution policy that allows only signed files, and `-File` is. Throws `TypeError` for a folder that PowerShell could
+ * read otherwise.
  */
 export function encodedRunner(script: string, folder: string, seconds: number): string {
   if (!/^[A-Za-z]:(?:\\[A-Za-z0-9][A-Za-z0-9.-]*)+$/.test(folder))
@@ -66,7 +69,9 @@ function refuseOddValues(value: PsValue, what: string): void {
   }
 }
 
-/** A line for the bootstrap's stdin: pure ASCII, with an end mark. Throws `TypeError` on NUL and half surrogate pairs. */
+/**
+ * A line for the bootstrap's stdin: pure ASCII, with an end mark. Throws `TypeError` on NUL and half surrogate pairs.
+ */
 export function encodePayload({ common, script, name, params }: Payload): string {
   refuseOddText(script, name);
   refuseOddText(common, name);
@@ -78,7 +83,10 @@ export function encodePayload({ common, script, name, params }: Payload): string
 export const decodePayload = (line: string): Payload =>
   JSON.parse(Buffer.from(line.trim().replace(/\.$/, ''), 'base64').toString('utf8')) as Payload;
 
-/** A command of a script with its parameters bound to its param() block. Those that are secrets stand in no title and no log. */
+/**
+ * A command of a script with its parameters bound to its param() block. Those that are secrets stand in no title and no
+ * log.
+ */
 export const psCommand = (payload: Payload, secrets: Readonly<Record<string, Secret>> = {}): Command<'powershell'> => ({
   shell: 'powershell',
   script: encodePayload({

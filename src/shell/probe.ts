@@ -58,7 +58,10 @@ export function lineOf(out: string): string {
   return line;
 }
 
-/** Parses a decimal number. Throws on any other text: NaN would be neither more nor less than what a check compares it with. */
+/**
+ * Parses a decimal number. Throws on any other text: NaN would be neither more nor less than what a check compares it
+ * with.
+ */
 export function numberOf(text: string | undefined, what = 'number'): number {
   const number = text?.trim() ?? '';
   if (!/^-?\d{1,20}(?:\.\d{1,20})?$/.test(number)) throw new Error(`not a ${what}: ${excerpt(number)}`);

@@ -40,8 +40,8 @@ const refusalsOf = onceForEach((strings: TemplateStringsArray): readonly (string
 });
 
 /**
- * One POSIX command. Every interpolation becomes a quoted word; there is no raw form.
- * Throws `TypeError` where an interpolation stands inside quotes or after a here-document, because quoting would not hold there.
+ * One POSIX command. Every interpolation becomes a quoted word; there is no raw form. Throws `TypeError` where an
+ * interpolation stands inside quotes or after a here-document, because quoting would not hold there.
  */
 export function sh(strings: TemplateStringsArray, ...values: readonly Word[]): Command<'sh'> {
   let script = strings[0]!;

@@ -21,8 +21,8 @@ export function withoutEnd(text: string, repeated: string): string {
 export const unquoted = (text: string): string => text.trim().replace(/^["']/, '').replace(/["']$/, '');
 
 /**
- * True if the pattern matches the whole name: `*` stands for any characters, with `single` also `?` for one. Takes at most
- * pattern × name steps, whatever the pattern: a regular expression with several `.*` takes exponentially many.
+ * True if the pattern matches the whole name: `*` stands for any characters, with `single` also `?` for one. Takes at
+ * most pattern × name steps, whatever the pattern: a regular expression with several `.*` takes exponentially many.
  */
 export function matchesGlob(
   pattern: string,

@@ -35,8 +35,8 @@ export type Watched = Required<Watches>;
 type NameList = Exclude<keyof Watches, 'programs'>;
 
 /**
- * Unites what several steps and checks watch on a host. It runs for every step of every host before the first probe, so it
- * visits only the lists that each declares.
+ * Unites what several steps and checks watch on a host. It runs for every step of every host before the first probe, so
+ * it visits only the lists that each declares.
  */
 export function united(all: Iterable<Watches>): Watched {
   const names: Record<NameList, Set<string>> = {
@@ -70,8 +70,8 @@ export function united(all: Iterable<Watches>): Watched {
 }
 
 /**
- * The observed state of things that a host's probes read by name. Reading a name that no probe reads throws a plain `Error`
- * (a bug): its absence would be a guess.
+ * The observed state of things that a host's probes read by name. Reading a name that no probe reads throws a plain
+ * `Error` (a bug): its absence would be a guess.
  */
 export class WatchedMap<V> extends Map<string, V> {
   readonly #isWatched: (name: string) => boolean;

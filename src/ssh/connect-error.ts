@@ -141,7 +141,10 @@ interface RetryOptions {
 }
 
 const RETRIES = 3;
-/** A busy sshd (MaxStartups) turns connections away and accepts them later: half a minute in all, for a fleet behind one bastion. */
+/**
+ * A busy sshd (MaxStartups) turns connections away and accepts them later: half a minute in all, for a fleet behind one
+ * bastion.
+ */
 const RETRIES_TURNED_AWAY = 16;
 const LONGEST_PAUSE_MS = 2000;
 
@@ -160,8 +163,8 @@ export async function withRetries<T>(attempt: () => Promise<T>, options: RetryOp
 }
 
 /**
- * Within the time limit the kernel has tried a silent host several times: a retry would only delay the error. A host that took
- * the connection and was slow then has a second chance.
+ * Within the time limit the kernel has tried a silent host several times: a retry would only delay the error. A host
+ * that took the connection and was slow then has a second chance.
  */
 function retriesAfter({ cause }: ConnectError, { retries = RETRIES }: RetryOptions): number {
   if (!(cause instanceof Error)) return retries;

@@ -33,7 +33,10 @@ export interface ExchangeTools {
   readonly sudoPassword?: SudoPassword | undefined;
 }
 
-/** Scripts to one host and their results, as root. Results of any status are returned; a script that could not begin throws. */
+/**
+ * Scripts to one host and their results, as root. Results of any status are returned; a script that could not begin
+ * throws.
+ */
 export interface Exchange {
   readonly host: LinuxHost;
   readonly nonce: () => string;
@@ -60,7 +63,9 @@ const LOG_TAIL = 16 * 1024;
 
 const SILENCE_MS = 2 * 60_000;
 
-/** How the user who logs in becomes root: found out with the first command; again if the connection was lost meanwhile. */
+/**
+ * How the user who logs in becomes root: found out with the first command; again if the connection was lost meanwhile.
+ */
 function rootOf(host: LinuxHost, transport: Commands, nonce: () => string, tools: ExchangeTools): () => Promise<Wrap> {
   let root: Promise<Wrap> | undefined;
   return () => {
@@ -102,7 +107,10 @@ function resultOf(host: LinuxHost, command: Command<'sh'>, result: ExecResult, w
   throw new CommandError(host.name, command.title, result, notBegun(host));
 }
 
-/** Runs a script, logs it, and returns its result without its frame. @throws NoAnswer if there is none within the limit of its kind */
+/**
+ * Runs a script, logs it, and returns its result without its frame. @throws NoAnswer if there is none within the limit
+ * of its kind
+ */
 type Timed = (
   command: Command<'sh'>,
   kind: keyof typeof LIMITS,

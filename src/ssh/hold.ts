@@ -8,7 +8,10 @@ import type { Channel, ExecResult } from './transport.ts';
 
 /** Milliseconds between two bytes to a held command that reads stdin: silence means that kbuild has died. */
 const HEARTBEAT_MS = 10_000;
-/** A held command ends after 45 s of silence. After this time, in ms, it may have ended: the two ends measure differently. */
+/**
+ * A held command ends after 45 s of silence. After this time, in ms, it may have ended: the two ends measure
+ * differently.
+ */
 const DOUBTFUL_MS = 30_000;
 
 /** How the output of a held command is read. */

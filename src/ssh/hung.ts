@@ -13,8 +13,9 @@ export interface HungWatch {
 }
 
 /**
- * Drops a channel whose host hangs: one that logs in, keeps the connection and runs nothing. If the channel is silent for 2 min, the
- * host is given a command that does nothing, and one minute for it. What the channel has started goes on there.
+ * Drops a channel whose host hangs: one that logs in, keeps the connection and runs nothing. If the channel is silent
+ * for 2 min, the host is given a command that does nothing, and one minute for it. What the channel has started goes on
+ * there.
  */
 export function watchHung(on: Exchange, channel: Channel): HungWatch {
   const over = new AbortController();

@@ -54,7 +54,10 @@ const TELL_SECONDS = 30;
 /** Seconds between two counts of what a running job has downloaded. */
 const LOAD_SECONDS = 5;
 
-/** Seconds that a new job waits until another run has read the result of its job. It takes as long as one answer of a host. */
+/**
+ * Seconds that a new job waits until another run has read the result of its job. It takes as long as one answer of a
+ * host.
+ */
 const READ_SECONDS = 10;
 
 /** So often in succession a host may take the connection and run nothing, before the job is left to itself. */
@@ -89,8 +92,9 @@ export interface Job {
 
 /**
  * Runs a job and returns its stdout (the last MiB). A lost connection does not end the job: it is dialled again and
- * waited for. So is a host that hangs. @throws CommandError when the job failed; ConnectError when the host does not come back in
- * 5 min, NoAnswer when it takes connections for about as long and runs nothing. The next run finds the job.
+ * waited for. So is a host that hangs. @throws CommandError when the job failed; ConnectError when the host does not
+ * come back in 5 min, NoAnswer when it takes connections for about as long and runs nothing. The next run finds the
+ * job.
  */
 export async function runJob(on: Exchange, job: Job, tools: JobTools): Promise<string> {
   const host = on.host.name;

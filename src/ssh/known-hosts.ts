@@ -23,7 +23,10 @@ interface KnownHost {
 type HostKeyVerdict =
   | { readonly kind: 'known' }
   | { readonly kind: 'unknown' }
-  /** The host is on file with other keys. Also if only keys of other types are on file: kbuild offered those types first. */
+  /**
+   * The host is on file with other keys. Also if only keys of other types are on file: kbuild offered those types
+   * first.
+   */
   | { readonly kind: 'changed'; readonly at: string; readonly onFile: Buffer }
   | { readonly kind: 'revoked'; readonly at: string };
 
@@ -55,8 +58,8 @@ export const knownName = (address: string, port: number): string =>
   port === 22 ? address.toLowerCase() : `[${address.toLowerCase()}]:${String(port)}`;
 
 /**
- * The lines that name a host. On another port than 22, OpenSSH reads the lines of the bare name only if no line has a key
- * for `[host]:port`; and a line of the bare name never makes a key `changed`.
+ * The lines that name a host. On another port than 22, OpenSSH reads the lines of the bare name only if no line has a
+ * key for `[host]:port`; and a line of the bare name never makes a key `changed`.
  */
 interface LinesForHost {
   /** Lines of `host` on port 22, else of `[host]:port`. */
@@ -96,8 +99,8 @@ export const authorityFor = ({ exact, bare }: LinesForHost): string | undefined 
   [...exact, ...bare].find(({ marker }) => marker === 'cert-authority')?.at;
 
 /**
- * Judges the key that a host showed, as OpenSSH does. One difference: a key that is revoked under the bare name is refused
- * on every port; OpenSSH reads that line only where `[host]:port` has no key.
+ * Judges the key that a host showed, as OpenSSH does. One difference: a key that is revoked under the bare name is
+ * refused on every port; OpenSSH reads that line only where `[host]:port` has no key.
  */
 export function verdict({ exact, bare }: LinesForHost, key: Buffer): HostKeyVerdict {
   const revoked = [...exact, ...bare].find((line) => line.marker === 'revoked' && line.key.equals(key));
@@ -128,10 +131,15 @@ function isHashOf(names: string, name: string): boolean {
 /** `*` and `?` as OpenSSH has them. */
 export const wildcard = (pattern: string, name: string): boolean => matchesGlob(pattern, name, { single: true });
 
-/** Finds a host's lines in these files; a missing file has no lines. @throws the system's error for a file that cannot be read */
+/**
+ * Finds a host's lines in these files; a missing file has no lines. @throws the system's error for a file that cannot
+ * be read
+ */
 export type KnownHostsReader = (files: readonly string[]) => Lookup;
 
-/** Reads a file when a connection first needs it, and again only after it has changed: each connection needs the files. */
+/**
+ * Reads a file when a connection first needs it, and again only after it has changed: each connection needs the files.
+ */
 export function knownHostsReader(): KnownHostsReader {
   const known = new Map<string, { readonly version: string; readonly found: Lookup }>();
   return (files) => {

@@ -22,7 +22,9 @@ export type Files = Pick<Remote<'sh'>, 'read' | 'write' | 'upload' | 'download'>
 /** The status with which templates/ssh/root-path.sh refuses a path. No program that kbuild runs ends with it. */
 const REFUSED_STATUS = 117;
 
-/** Throws `CommandError` unless the status is 0; `Refused` for a path that another user than root can lead elsewhere. */
+/**
+ * Throws `CommandError` unless the status is 0; `Refused` for a path that another user than root can lead elsewhere.
+ */
 export function succeeded(host: string, command: Command<'sh'>, result: ExecResult): string {
   if (result.status === REFUSED_STATUS) throw pathRefused(host, result.stderr.trim());
   if (result.status !== 0) throw new CommandError(host, command.title, result);
@@ -100,7 +102,10 @@ export interface LinuxRemote extends Remote<'sh'> {
   readonly host: LinuxHost;
   /** Connections and commands so far, and what the last login took. */
   readonly transport: Pick<Connection, 'connections' | 'commands' | 'loginMs'>;
-  /** Like `run`, but returns both streams whatever the status; its output is not logged. @throws NoAnswer if it is silent for 3 min, ConnectError when the connection was lost. */
+  /**
+   * Like `run`, but returns both streams whatever the status; its output is not logged. @throws NoAnswer if it is
+   * silent for 3 min, ConnectError when the connection was lost.
+   */
   ask(command: Command<'sh'>): Promise<ExecResult>;
   /** Ends the connection. */
   close(): Promise<void>;

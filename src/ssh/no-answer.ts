@@ -4,8 +4,8 @@ import type { TimeLimit } from './transport.ts';
 const MINUTE_MS = 60_000;
 
 /**
- * Limits of commands on a host. A probe has its own deadline on the host (20 s), which a host with a hung disk does not keep: so
- * kbuild has its own.
+ * Limits of commands on a host. A probe has its own deadline on the host (20 s), which a host with a hung disk does not
+ * keep: so kbuild has its own.
  */
 export const LIMITS = {
   /** Probes, and what only reads: a slow host may take minutes, and prints the answer of each probe. */

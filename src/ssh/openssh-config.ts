@@ -8,7 +8,10 @@ interface ConfigOptions {
   /** The user's home folder. */
   readonly home: string;
   readonly connectTimeoutMs: number;
-  /** True if this ssh has the option KnownHostsCommand (OpenSSH 8.5). Another would reject the configuration for its name. */
+  /**
+   * True if this ssh has the option KnownHostsCommand (OpenSSH 8.5). Another would reject the configuration for its
+   * name.
+   */
   readonly hasKnownHostsCommand: boolean;
   /** Writes a file beside the configuration; returns its path. */
   readonly put: (name: string, text: string) => string;
@@ -27,8 +30,8 @@ function word(text: string): string {
 }
 
 /**
- * Where the inventory says which host keys are known, nothing else makes one known: neither a command of the user's configuration,
- * nor DNS, nor the address of the host, nor that it is this machine.
+ * Where the inventory says which host keys are known, nothing else makes one known: neither a command of the user's
+ * configuration, nor DNS, nor the address of the host, nor that it is this machine.
  */
 const onlyThese = (hasKnownHostsCommand: boolean): readonly string[] => [
   'GlobalKnownHostsFile none',
@@ -67,8 +70,8 @@ function login(
 }
 
 /**
- * The configuration of one host's connection for OpenSSH. The first value wins: settings of kbuild and the inventory, then
- * the user's own files, then kbuild's default user.
+ * The configuration of one host's connection for OpenSSH. The first value wins: settings of kbuild and the inventory,
+ * then the user's own files, then kbuild's default user.
  */
 export function configFile(
   { name, address, ssh }: Host,

@@ -49,8 +49,8 @@ function duplexOf(child: ChildProcessWithoutNullStreams): Duplex {
 }
 
 /**
- * Runs a command line through the connection's control socket, by a process of ssh that only passes bytes and never connects
- * by itself. Its own messages go to `log`, apart from the command's stderr.
+ * Runs a command line through the connection's control socket, by a process of ssh that only passes bytes and never
+ * connects by itself. Its own messages go to `log`, apart from the command's stderr.
  */
 export async function muxCommand(commandLine: string, master: Master, log: string, pause: Pause): Promise<Started> {
   const options = ['BatchMode=yes', 'ControlMaster=no', 'ProxyCommand=false', 'LogLevel=DEBUG2'].flatMap((one) => [
@@ -120,8 +120,8 @@ const READY = 'kbuild-connected';
 
 /**
  * Ends ssh when stdin does, which is when kbuild does, however it dies: the host's lock must not outlive its holder.
- * POSIX sh gives a background command /dev/null as stdin. ssh may miss a SIGTERM: OpenSSH 9.2 polls without a deadline and
- * without a signal mask, so one that comes just before is noticed only when something else happens.
+ * POSIX sh gives a background command /dev/null as stdin. ssh may miss a SIGTERM: OpenSSH 9.2 polls without a deadline
+ * and without a signal mask, so one that comes just before is noticed only when something else happens.
  */
 const GUARD = [
   'exec 3<&0',

@@ -20,8 +20,8 @@ export interface OpensshOptions {
   /** The user's home folder. */
   readonly home: string;
   /**
-   * Makes the folder for configurations and control sockets, which no other user may enter: a process that reaches a control socket is
-   * logged in. Default: below the system's folder of temporary files.
+   * Makes the folder for configurations and control sockets, which no other user may enter: a process that reaches a
+   * control socket is logged in. Default: below the system's folder of temporary files.
    */
   readonly makeFolder?: () => string;
   /** Until the host answers, in ms; default 10 s. */
@@ -51,8 +51,8 @@ const knowsOption = (option: string): Promise<boolean> =>
 
 /**
  * Dials with the system's OpenSSH instead of the built-in client: whatever it can do (host and user certificates,
- * `@cert-authority`, security keys, post-quantum key exchange, ProxyCommand), kbuild can. One process a connection, one more
- * for each command under way.
+ * `@cert-authority`, security keys, post-quantum key exchange, ProxyCommand), kbuild can. One process a connection, one
+ * more for each command under way.
  */
 export function opensshDialler(options: OpensshOptions): SshDialler {
   const pause = options.pause ?? realPause;

@@ -94,7 +94,9 @@ export interface Running {
   readonly ended: Promise<number | string>;
 }
 
-/** ssh2 closes a channel only when its stdout and stderr were both read, and may emit nothing when the connection drops. */
+/**
+ * ssh2 closes a channel only when its stdout and stderr were both read, and may emit nothing when the connection drops.
+ */
 export const endOf = (stream: CommandStream, status: () => number | string, link: Link): Promise<number | string> =>
   new Promise((resolve) => {
     const end = () => {

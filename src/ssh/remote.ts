@@ -19,8 +19,8 @@ export interface Held {
 export interface Remote<S extends Shell = Shell> {
   readonly host: Host;
   /**
-   * Runs a command and returns its stdout. `input`: what it reads on its stdin, on Linux hosts only. @throws CommandError on any status but
-   * 0; ConnectError.
+   * Runs a command and returns its stdout. `input`: what it reads on its stdin, on Linux hosts only. @throws
+   * CommandError on any status but 0; ConnectError.
    */
   run(command: Command<S>, input?: S extends 'sh' ? Secret : undefined): Promise<string>;
   /** Like `run`; its output is never logged and comes back as a Secret. */
@@ -35,7 +35,8 @@ export interface Remote<S extends Shell = Shell> {
   write(path: string, content: string | Secret, mode?: number): Promise<void>;
   /**
    * Long work that outlives the connection: a transient systemd unit. Returns its output when it succeeded. A running
-   * job of the same host is waited for first. `files` lie beside the script (working directory), 0600, and are gone when it ends.
+   * job of the same host is waited for first. `files` lie beside the script (working directory), 0600, and are gone
+   * when it ends.
    * @throws CommandError when the job failed.
    */
   job(name: string, command: Command<S>, files?: Readonly<Record<string, Secret>>): Promise<string>;

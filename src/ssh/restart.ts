@@ -8,7 +8,10 @@ const AGAIN_MS = 1000;
 
 type Clock = Pick<Waiting, 'pause' | 'nowMs'>;
 
-/** Restarts the host and waits for a boot id that is not the old one. @throws ConnectError when none answers within 5 min. */
+/**
+ * Restarts the host and waits for a boot id that is not the old one. @throws ConnectError when none answers within 5
+ * min.
+ */
 export async function restart(on: Exchange, clock: Clock): Promise<void> {
   const bootId = async () => (await on.ask(sh`cat /proc/sys/kernel/random/boot_id`, 'shown', 'short')).stdout.trim();
   const before = await bootId();
@@ -20,8 +23,8 @@ export async function restart(on: Exchange, clock: Clock): Promise<void> {
 }
 
 /**
- * A host that goes down ends its jobs first, and still answers for a while: returns when it is up again, at once when it is
- * not going down, and after 5 min at the latest.
+ * A host that goes down ends its jobs first, and still answers for a while: returns when it is up again, at once when
+ * it is not going down, and after 5 min at the latest.
  */
 export async function upAgain(on: Exchange, clock: Clock): Promise<void> {
   const state = async () => (await on.ask(sh`systemctl is-system-running || :`, 'shown', 'short')).stdout.trim();

@@ -11,9 +11,10 @@ const SCRIPT_ON_STDIN = '/bin/sh -s';
 const SCRIPT_THEN_STDIN = `/bin/sh -c 'IFS= read -r s && eval "$(printf %s "$s" | base64 -d)"'`;
 
 /**
- * sudo with a password, which is the first line on stdin. sudo gets it through a pipe that ends after it: a wrong one is
- * tried once, and `-k` makes sudo read it whatever it remembers. What runs as root reads a FIFO with the rest of stdin:
- * it can never be given the password. No single quote may stand in it, and nothing that fish or csh take for theirs.
+ * sudo with a password, which is the first line on stdin. sudo gets it through a pipe that ends after it: a wrong one
+ * is tried once, and `-k` makes sudo read it whatever it remembers. What runs as root reads a FIFO with the rest of
+ * stdin: it can never be given the password. No single quote may stand in it, and nothing that fish or csh take for
+ * theirs.
  */
 const SUDO_WITH_PASSWORD = [
   `/bin/sh -c 'umask 077; export LC_ALL=C; IFS= read -r p || exit 1; d=$(mktemp -d) || exit 1; mkfifo "$d/in" || exit 1; exec 4<&0`,

@@ -87,7 +87,10 @@ export function configClasses(files: readonly string[], home: string): ClassOf {
 
 type Line = readonly [keyword: string, value: string];
 
-/** The keyword of a line, in lower case, and its value; empty where there is none. Takes a time that grows with the line's length alone. */
+/**
+ * The keyword of a line, in lower case, and its value; empty where there is none. Takes a time that grows with the
+ * line's length alone.
+ */
 function partsOf(line: string): { readonly keyword: string; readonly value: string } {
   const text = line.trim();
   const keyword = /^[A-Za-z]*/.exec(text)![0];

@@ -164,8 +164,8 @@ const failure = ({ name }: Host, message: string, remedy: string, cause?: unknow
   new ConnectError(name, message, { retryable: false, remedy, cause });
 
 /**
- * OpenSSH reads its configuration itself. kbuild needs only the user, for sudo, and whether a bastion is on the way, to limit
- * how many hosts are dialled at once.
+ * OpenSSH reads its configuration itself. kbuild needs only the user, for sudo, and whether a bastion is on the way, to
+ * limit how many hosts are dialled at once.
  */
 function forOpenssh<H extends Host>(host: H, answer: Answer, home: string): H {
   const { user } = withAnswer(host.ssh, answer, host.address, home);

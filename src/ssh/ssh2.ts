@@ -93,8 +93,8 @@ export interface SshOptions extends KeyringOptions {
 /** Dials the hosts of a run: they share bastions and keys. */
 export interface SshDialler {
   /**
-   * Connects to a host over SSH: its key and those of its bastions verified before anything is sent, public key or agent
-   * login, never an agent forwarded. The connection is made again when it was lost and something is to be run.
+   * Connects to a host over SSH: its key and those of its bastions verified before anything is sent, public key or
+   * agent login, never an agent forwarded. The connection is made again when it was lost and something is to be run.
    * @throws ConnectError
    */
   dial(host: Host): Promise<Transport>;

@@ -3,8 +3,8 @@ export interface ExecResult {
   readonly stdout: string;
   readonly stderr: string;
   /**
-   * Exit status, the name of the signal, `lost` when the connection ended before a status came, or `silent` when the command did not
-   * end within its limit: unknown, not zero.
+   * Exit status, the name of the signal, `lost` when the connection ended before a status came, or `silent` when the
+   * command did not end within its limit: unknown, not zero.
    */
   readonly status: number | string;
   /** Bytes that were left out of the output because there were too many; missing when nothing was. */
@@ -36,8 +36,8 @@ export interface Channel {
 export interface Commands {
   /**
    * Runs one command line, sends `stdin`, and collects the output; no more than five channels a connection are open at
-   * once, others wait. Output beyond `maxBytes` (default 64 MiB) is dropped from the middle and marked.
-   * `limit`: after it the status is `silent`. @throws ConnectError when the connection is gone and cannot be made again.
+   * once, others wait. Output beyond `maxBytes` (default 64 MiB) is dropped from the middle and marked. `limit`: after
+   * it the status is `silent`. @throws ConnectError when the connection is gone and cannot be made again.
    */
   exec(
     commandLine: string,
@@ -64,7 +64,10 @@ export interface Streams {
 
 /** Files over the server's file transfer (SFTP). */
 export interface FileTransfers {
-  /** A file to the host, from a local path or from memory. It appears piece by piece. @throws TransferError, ConnectError */
+  /**
+   * A file to the host, from a local path or from memory. It appears piece by piece. @throws TransferError,
+   * ConnectError
+   */
   put(from: string | Buffer, to: string): Promise<void>;
   /** A file of the host, into memory. @throws TransferError, ConnectError */
   fetch(from: string): Promise<Buffer>;

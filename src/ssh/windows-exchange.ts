@@ -83,8 +83,8 @@ export function exchange(host: WindowsHost, transport: Commands, tools: Exchange
 }
 
 /**
- * What the log keeps of a script's output. The result stands there in base64, in which no secret can be recognised: it is
- * decoded first, so that the log masks what it holds.
+ * What the log keeps of a script's output. The result stands there in base64, in which no secret can be recognised: it
+ * is decoded first, so that the log masks what it holds.
  */
 export const readable = ({ stdout, stderr }: Pick<ExecResult, 'stdout' | 'stderr'>) => ({
   stdout: (resultsIn(stdout)[0] ?? readableOutput(stdout)).slice(-LOG_TAIL),

@@ -47,7 +47,10 @@ async function transferred<T>(host: string, title: string, act: () => Promise<T>
 
 const accessOf = (mode: number): 'private' | 'inherited' => ((mode & 0o077) === 0 ? 'private' : 'inherited');
 
-/** The files of a Windows host. A written file first goes to a private folder; the host verifies its SHA-256 and moves it. */
+/**
+ * The files of a Windows host. A written file first goes to a private folder; the host verifies its SHA-256 and moves
+ * it.
+ */
 export function files(on: Exchange, transfers: FileTransfers): Files {
   const host = on.host.name;
   const folder = incomingFolder(on);

@@ -39,8 +39,8 @@ type Observation =
     };
 
 /**
- * Runs a job as a scheduled task of SYSTEM, which outlives the connection, and returns its result. First waits for a job of
- * another run. Reconnects after a lost connection.
+ * Runs a job as a scheduled task of SYSTEM, which outlives the connection, and returns its result. First waits for a
+ * job of another run. Reconnects after a lost connection.
  * @throws CommandError when the job failed; ConnectError when the host does not come back in 5 min.
  */
 export async function runJob(on: Exchange, job: Job, tools: JobTools): Promise<string> {

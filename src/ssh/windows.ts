@@ -39,8 +39,8 @@ const POLL_MS = 2000;
 const TOLERANCE_MS = 5000;
 
 /**
- * Restarts the host and waits until it has been up for less than it would without: a host that shuts down still answers for
- * a while. Clocks prove nothing, because they are set after a boot.
+ * Restarts the host and waits until it has been up for less than it would without: a host that shuts down still answers
+ * for a while. Clocks prove nothing, because they are set after a boot.
  * @throws ConnectError if the host does not come back within 15 min.
  */
 export async function restart(on: Exchange, { pause, nowMs }: Pick<Waiting, 'pause' | 'nowMs'>): Promise<void> {

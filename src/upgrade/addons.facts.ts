@@ -73,7 +73,10 @@ function templateFields(fieldsV1: unknown): readonly string[] {
   ];
 }
 
-/** Who owns fields of CoreDNS's pod template. The API may have lost that, e.g. by a restore from manifests: then `unknown`. */
+/**
+ * Who owns fields of CoreDNS's pod template. The API may have lost that, e.g. by a restore from manifests: then
+ * `unknown`.
+ */
 function coreDnsEdits(text: string): Addons['coreDnsEdits'] {
   if (text === '') return 'absent';
   const json = text.slice('found '.length).trim();
@@ -116,8 +119,8 @@ export function parseNodesSeen(out: string): NodesSeen {
 }
 
 /**
- * Parses the part `kured` of `upgrade-view.sh`: one lock, or a list of them, as kured writes it (`pkg/daemonsetlock` of kured). TTL is a
- * Go duration: nanoseconds, 0 for no limit. Throws on other output.
+ * Parses the part `kured` of `upgrade-view.sh`: one lock, or a list of them, as kured writes it (`pkg/daemonsetlock` of
+ * kured). TTL is a Go duration: nanoseconds, 0 for no limit. Throws on other output.
  */
 export function parseKured(out: string): Kured {
   const text = out.trim();

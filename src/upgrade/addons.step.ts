@@ -25,8 +25,9 @@ const ADDONS: readonly { readonly label: string; readonly name: string; readonly
 const imageVersion = ({ images }: PodView): string | undefined => versionIn(images[0]?.replace(/^.*:/, ''));
 
 /**
- * Upgrades kube-proxy and CoreDNS when every control plane has the version of the hop, and waits until their pods run. Before that the change is
- * only foreseen: kubeadm skips the addons, without an error, while it sees an older API server.
+ * Upgrades kube-proxy and CoreDNS when every control plane has the version of the hop, and waits until their pods run.
+ * Before that the change is only foreseen: kubeadm skips the addons, without an error, while it sees an older API
+ * server.
  */
 export const addonsUpgraded = (hop: Hop): Step<'cluster'> => ({
   name: 'addons-upgraded',

@@ -24,7 +24,10 @@ function repositoryAt(repository: PackageRepository, minor: string): PackageRepo
   return { ...at(repository), rpm: at(repository.rpm) };
 }
 
-/** The runtime at a minor, where it has a repository and versions for each of them; a version that the inventory names stays. */
+/**
+ * The runtime at a minor, where it has a repository and versions for each of them; a version that the inventory names
+ * stays.
+ */
 function runtimeAt(runtime: RuntimeSettings, minor: string): RuntimeSettings {
   const { version, versionFrom, repository } = runtime;
   if (repository.urlOfMinor === undefined && repository.rpm.urlOfMinor === undefined) return runtime;
@@ -44,7 +47,10 @@ function hostsAt(hosts: readonly Host[], minor: string): readonly Host[] {
   );
 }
 
-/** The inventory as if it named another Kubernetes version. Versions of other components stay as they are, except a runtime's that follows the minor. */
+/**
+ * The inventory as if it named another Kubernetes version. Versions of other components stay as they are, except a
+ * runtime's that follows the minor.
+ */
 export function atVersion(inventory: Inventory, version: string): Inventory {
   const { kubernetes } = inventory;
   if (version === kubernetes.version) return inventory;

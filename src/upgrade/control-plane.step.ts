@@ -22,7 +22,10 @@ import { isOlder, KUBERNETES_PODS, oldPods } from './versions.ts';
 
 const MINUTES = 60_000;
 
-/** Saves what a way back needs, before a host gets a version: etcd's data, once for each version, and /etc/kubernetes of the host. */
+/**
+ * Saves what a way back needs, before a host gets a version: etcd's data, once for each version, and /etc/kubernetes of
+ * the host.
+ */
 export type KeepBefore = (on: On, host: LinuxHost, version: string) => Promise<void>;
 
 /** The wait for a cluster that does not answer. */
@@ -40,8 +43,8 @@ const manifests = ({ etcd }: Inventory): readonly string[] => [
 const hasMarker = ({ inventory, facts }: Target): boolean => begunUpgrade(inventory, facts) !== undefined;
 
 /**
- * Puts back a manifest that kubeadm moved away before it was killed. Only where the marker of an upgrade says why it is missing:
- * otherwise an operator may have moved it.
+ * Puts back a manifest that kubeadm moved away before it was killed. Only where the marker of an upgrade says why it is
+ * missing: otherwise an operator may have moved it.
  */
 export const manifestsBack: Step = {
   name: 'manifests-back',
@@ -72,7 +75,10 @@ export const apiAnswers: Step = {
     hasMarker(target) && target.fleet.cluster.state === 'down' ? [waitForApi(target.fleet.cluster)] : [],
 };
 
-/** True while the member of a stacked etcd must be brought to a patch before the hop. False while the cluster does not answer. */
+/**
+ * True while the member of a stacked etcd must be brought to a patch before the hop. False while the cluster does not
+ * answer.
+ */
 export const hasOldEtcd = (target: Target, hop: Hop): boolean => {
   const { inventory, host, fleet } = target;
   const minimum = etcdBefore(hop);
@@ -81,8 +87,8 @@ export const hasOldEtcd = (target: Target, hop: Hop): boolean => {
 };
 
 /**
- * Brings the member of a stacked etcd to the oldest patch from which the hop may go on, where kubeadm would skip it. The
- * ClusterConfiguration does not change, so that kubeadm of the hop puts its own etcd in place.
+ * Brings the member of a stacked etcd to the oldest patch from which the hop may go on, where kubeadm would skip it.
+ * The ClusterConfiguration does not change, so that kubeadm of the hop puts its own etcd in place.
  */
 export const etcdMinimum = (hop: Hop): Step => ({
   name: 'etcd-minimum',
@@ -125,7 +131,10 @@ const restartsOf = ({ inventory, host }: Target): readonly Restart[] => [
 /** The first control plane of a hop: kubeadm writes the version into the cluster there. */
 const isFirst = (cluster: ClusterUp, { version }: Hop): boolean => compareVersions(cluster.version, version) < 0;
 
-/** @throws Refused while a member of a stacked etcd is older than every member must be before the hop. kubeadm checks nothing of it */
+/**
+ * @throws Refused while a member of a stacked etcd is older than every member must be before the hop. kubeadm checks
+ * nothing of it
+ */
 function refuseOldMembers({ inventory, host }: Target, cluster: ClusterUp, hop: Hop): void {
   const minimum = etcdBefore(hop);
   if (minimum === undefined || inventory.etcd.topology !== 'stacked') return;

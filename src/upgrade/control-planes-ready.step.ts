@@ -13,8 +13,8 @@ function absences(cluster: ClusterUp, { name, ready, reason }: NodeView): readon
 }
 
 /**
- * Controller manager and scheduler of a control plane that could not take over from those of this host. One that does not work here either is
- * not asked for: nothing is taken away, and the upgrade may be what mends it.
+ * Controller manager and scheduler of a control plane that could not take over from those of this host. One that does
+ * not work here either is not asked for: nothing is taken away, and the upgrade may be what mends it.
  */
 function missedControllers(cluster: ClusterUp, host: string, { name }: NodeView): readonly string[] {
   const own = ailingControllers(cluster, host).map(componentOf);
@@ -24,10 +24,11 @@ function missedControllers(cluster: ClusterUp, host: string, { name }: NodeView)
 const componentOf = (text: string): string => text.slice(0, text.indexOf(':'));
 
 /**
- * Waits until every control plane is Ready and its API server, its controller manager and its scheduler serve, before one of them restarts.
- * kubeadm itself checks nodes only, for `upgrade apply`, when kbuild has brought etcd to its minimum already, and nothing for `upgrade node`.
- * Holds where nothing of the host is older than the hop. A host whose static pods are upgraded does not wait for its own node: the newer
- * kubelet may be what mends it. The gate asks for etcd and for the leases, immediately before the restart (`passRestartGate`).
+ * Waits until every control plane is Ready and its API server, its controller manager and its scheduler serve, before
+ * one of them restarts. kubeadm itself checks nodes only, for `upgrade apply`, when kbuild has brought etcd to its
+ * minimum already, and nothing for `upgrade node`. Holds where nothing of the host is older than the hop. A host whose
+ * static pods are upgraded does not wait for its own node: the newer kubelet may be what mends it. The gate asks for
+ * etcd and for the leases, immediately before the restart (`passRestartGate`).
  */
 export const controlPlanesReady = (hop: Hop): Step => ({
   name: 'control-planes-ready',

@@ -29,7 +29,9 @@ const keptFor =
   (on: On, host: LinuxHost): Promise<void> =>
     keep(on, host, version);
 
-/** Waits until the member of the host runs a version, or changes it: kubeadm writes the manifest, the kubelet starts it. */
+/**
+ * Waits until the member of the host runs a version, or changes it: kubeadm writes the manifest, the kubelet starts it.
+ */
 function brought(
   target: Target,
   to: string,

@@ -18,7 +18,10 @@ import { hasNewerKubeadm, isBehind } from './versions.ts';
 const isDue = (target: Target, hops: readonly Hop[]): boolean =>
   standing(target) === 'joined' && hops.some((hop) => isBehind(target, hop));
 
-/** True for a joined host that gets packages in these hops: newer ones, or the kubeadm of before in the place of a newer one. */
+/**
+ * True for a joined host that gets packages in these hops: newer ones, or the kubeadm of before in the place of a newer
+ * one.
+ */
 const getsPackages = (target: Target, hops: readonly Hop[]): boolean =>
   isDue(target, hops) || (standing(target) === 'joined' && hasNewerKubeadm(target, hops));
 
@@ -58,8 +61,9 @@ const etcdBetween = ({ inventory }: Pick<Target, 'inventory'>, tag: string): str
   `${inventory.kubernetes.imageRepository}/etcd:${tag}-0`;
 
 /**
- * Pulls the image of etcd that a hop puts between, on a host for which the run downloaded nothing: `--hosts` leaves it out, and yet its member
- * needs this patch. A member must not be away while its image is pulled. @throws CommandError if it cannot be pulled
+ * Pulls the image of etcd that a hop puts between, on a host for which the run downloaded nothing: `--hosts` leaves it
+ * out, and yet its member needs this patch. A member must not be away while its image is pulled. @throws CommandError
+ * if it cannot be pulled
  */
 export async function pullEtcdBetween(on: On, target: Target, hop: Hop): Promise<void> {
   const { inventory, host, facts } = target;
@@ -73,15 +77,15 @@ export async function pullEtcdBetween(on: On, target: Target, hop: Hop): Promise
 }
 
 /**
- * The images of CoreDNS that run now. A drain moves a pod of it to a node that never had its image, while kubeadm has not deployed the
- * newer one yet: without a registry, that pod would not come back.
+ * The images of CoreDNS that run now. A drain moves a pod of it to a node that never had its image, while kubeadm has
+ * not deployed the newer one yet: without a registry, that pod would not come back.
  */
 const runningDns = ({ fleet: { cluster } }: Target): readonly string[] =>
   cluster.state === 'up' ? [...new Set(cluster.pods.filter(isDnsPod).flatMap(({ images }) => images))].toSorted() : [];
 
 /**
- * Downloads packages and pulls images of a hop. Installs nothing and restarts nothing. Workers skip the packages of a hop before the
- * `last` one; their kube-proxy goes through every hop.
+ * Downloads packages and pulls images of a hop. Installs nothing and restarts nothing. Workers skip the packages of a
+ * hop before the `last` one; their kube-proxy goes through every hop.
  */
 export const fetched = (hop: Hop, last: Hop): Step => ({
   name: `fetched-${hop.version}`,

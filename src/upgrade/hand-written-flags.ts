@@ -7,7 +7,10 @@ import type { ManifestFlag } from './view-parts.facts.ts';
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
-/** Flags that kubeadm writes itself (1.34 to 1.37: cmd/kubeadm/app/phases/controlplane/manifests.go and phases/etcd/local.go). */
+/**
+ * Flags that kubeadm writes itself (1.34 to 1.37: cmd/kubeadm/app/phases/controlplane/manifests.go and
+ * phases/etcd/local.go).
+ */
 const KUBEADM: Readonly<Record<string, ReadonlySet<string>>> = {
   'kube-apiserver': words(`advertise-address allow-privileged authorization-mode client-ca-file enable-admission-plugins
     enable-bootstrap-token-auth etcd-cafile etcd-certfile etcd-keyfile etcd-servers kubelet-client-certificate
@@ -34,8 +37,9 @@ export interface HandWritten {
 }
 
 /**
- * Flags that kubeadm takes away with the next version: neither its own, nor of the cluster's configuration. Components that a patch of
- * the inventory changes on the host are left out: the patch is applied again. Nothing but names of flags is compared.
+ * Flags that kubeadm takes away with the next version: neither its own, nor of the cluster's configuration. Components
+ * that a patch of the inventory changes on the host are left out: the patch is applied again. Nothing but names of
+ * flags is compared.
  */
 export function handWritten(
   inventory: Inventory,

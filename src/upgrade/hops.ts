@@ -25,10 +25,10 @@ const numbers = (version: string): readonly [number, number] => {
 const newest = (versions: readonly string[]): string | undefined => versions.toSorted(compareVersions).at(-1);
 
 /**
- * The versions through which an upgrade goes, because kubeadm and API servers move one minor at a time. `via`: versions for
- * the minors in between; of several for one minor the newest counts, others are ignored. `begun`: versions to which an upgrade has begun; in
- * between they count before all others, for what was begun is finished as it was begun. Versions without `v`. No hops if the versions are equal, or
- * if `to` is older.
+ * The versions through which an upgrade goes, because kubeadm and API servers move one minor at a time. `via`: versions
+ * for the minors in between; of several for one minor the newest counts, others are ignored. `begun`: versions to which
+ * an upgrade has begun; in between they count before all others, for what was begun is finished as it was begun.
+ * Versions without `v`. No hops if the versions are equal, or if `to` is older.
  */
 export function hopsOf(from: string, to: string, via: readonly string[], begun: readonly string[] = []): Hops {
   const of = (versions: readonly string[], minor: string): string | undefined =>
@@ -61,8 +61,8 @@ export function newestOf(minor: string, packages: string): string | undefined {
 
 /**
  * The newest version of a minor in its package repository, read by a host. Reads only.
- * @throws Refused if the repository does not list its packages in plain text, or has none of the minor; CommandError if it cannot
- * be read
+ * @throws Refused if the repository does not list its packages in plain text, or has none of the minor; CommandError if
+ * it cannot be read
  */
 export async function newestPatch(
   inventory: Inventory,

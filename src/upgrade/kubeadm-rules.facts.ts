@@ -12,8 +12,9 @@ export interface KubeadmRule {
 const always = (object: string): KubeadmRule => ({ object, since: '1.34' });
 
 /**
- * What `kubeadm init` and `kubeadm upgrade apply` make, and `kubeadm upgrade node` does not (kubeadm 1.34 to 1.37: phases upload-config and
- * bootstrap-token). The approval of certificates and the rules of cluster-info are not among them: kubeadm's documentation has operators delete these.
+ * What `kubeadm init` and `kubeadm upgrade apply` make, and `kubeadm upgrade node` does not (kubeadm 1.34 to 1.37:
+ * phases upload-config and bootstrap-token). The approval of certificates and the rules of cluster-info are not among
+ * them: kubeadm's documentation has operators delete these.
  */
 export const KUBEADM_RULES: readonly KubeadmRule[] = [
   always('role/kubeadm:nodes-kubeadm-config'),
@@ -23,7 +24,8 @@ export const KUBEADM_RULES: readonly KubeadmRule[] = [
   always('clusterrole/kubeadm:get-nodes'),
   always('clusterrolebinding/kubeadm:get-nodes'),
   always('clusterrolebinding/kubeadm:kubelet-bootstrap'),
-  // From 1.36 on the API server's certificate for kubelets has no group: without this binding there are no logs, no exec and no metrics.
+  // From 1.36 on the API server's certificate for kubelets has no group: without this binding there are no logs, no
+  // exec and no metrics.
   { object: 'clusterrolebinding/kubeadm:apiserver-kubelet-client', since: '1.36' },
 ];
 

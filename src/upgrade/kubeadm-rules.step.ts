@@ -8,8 +8,9 @@ import { KUBEADM_RULES } from './kubeadm-rules.facts.ts';
 import { isOlder } from './versions.ts';
 
 /**
- * Makes what `kubeadm upgrade apply` leaves in the cluster where some of it is missing: a control plane on which it was cut off may be gone for
- * good, or an older kbuild has ended it as `kubeadm upgrade node`. Holds until every control plane has the version of the hop.
+ * Makes what `kubeadm upgrade apply` leaves in the cluster where some of it is missing: a control plane on which it was
+ * cut off may be gone for good, or an older kbuild has ended it as `kubeadm upgrade node`. Holds until every control
+ * plane has the version of the hop.
  */
 export const rulesOfKubeadm = (hop: Hop): Step<'cluster'> => ({
   name: 'kubeadm-rules',

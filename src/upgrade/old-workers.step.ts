@@ -5,7 +5,10 @@ import { type AnyStep, type AnyTarget, registeredNode } from '../engine/drain.ts
 import { kubectl } from '../inventory/api-server.ts';
 import { sh } from '../shell/sh.ts';
 
-/** Pods that leave another worker go to upgraded ones where they can, and move once instead of twice (as kops and Cluster API do). */
+/**
+ * Pods that leave another worker go to upgraded ones where they can, and move once instead of twice (as kops and
+ * Cluster API do).
+ */
 const EFFECT = 'PreferNoSchedule';
 
 /** True for a node with the taint. */

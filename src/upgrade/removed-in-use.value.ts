@@ -2,8 +2,8 @@ import { compareVersions, minorOf } from '../versions.ts';
 import { type Component, type RemovedInMinor, removedTables } from './removed.value.ts';
 
 /**
- * What kind of place it is: the inventory, a ConfigMap of kubeadm, a file that kubeadm and kbuild write for the kubelet, or
- * the administrator's file of arguments (e.g. /etc/default/kubelet).
+ * What kind of place it is: the inventory, a ConfigMap of kubeadm, a file that kubeadm and kbuild write for the
+ * kubelet, or the administrator's file of arguments (e.g. /etc/default/kubelet).
  */
 export type PlaceSource =
   'inventory' | 'kubeadm-config' | 'kubelet-config' | 'kubeadm-flags.env' | 'config.yaml' | 'administrator';
@@ -124,8 +124,9 @@ function foundIn(place: SettingsPlace, table: RemovedInMinor): readonly Found[] 
 }
 
 /**
- * The settings with which their components do not start after an upgrade from version `from` to version `to`: each once a
- * place, with the first minor that does not accept it. Only minors newer than that of `from`, up to that of `to`, count.
+ * The settings with which their components do not start after an upgrade from version `from` to version `to`: each once
+ * a place, with the first minor that does not accept it. Only minors newer than that of `from`, up to that of `to`,
+ * count.
  */
 export function removedInUse(places: readonly SettingsPlace[], from: string, to: string): readonly RemovedUse[] {
   const tables = removedTables.filter(

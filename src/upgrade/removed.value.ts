@@ -35,8 +35,8 @@ export interface RemovedInMinor {
 }
 
 /**
- * The minors in which the kubelet lost flags that kubeadm wrote itself (1.35: the image of pause) or that it had by mistake
- * (1.37: flags of cAdvisor): kbuild takes them out of kubeadm-flags.env.
+ * The minors in which the kubelet lost flags that kubeadm wrote itself (1.35: the image of pause) or that it had by
+ * mistake (1.37: flags of cAdvisor): kbuild takes them out of kubeadm-flags.env.
  */
 const KBUILD_REMOVES: ReadonlySet<string> = new Set(['1.35', '1.37']);
 

@@ -2,9 +2,9 @@ import { lines, unexpected, wordOf } from '../shell/probe.ts';
 import { excerpt } from '../shell/text.ts';
 
 /**
- * Why a drain costs a pod something. `no-controller`: no controller makes the pod again. `empty-dir`: its emptyDir volumes are
- * deleted with it. `local-volume`: its volume lies on this node, so it starts nowhere else. `tolerates-cordon`: the scheduler
- * may put its successor on the drained node again.
+ * Why a drain costs a pod something. `no-controller`: no controller makes the pod again. `empty-dir`: its emptyDir
+ * volumes are deleted with it. `local-volume`: its volume lies on this node, so it starts nowhere else.
+ * `tolerates-cordon`: the scheduler may put its successor on the drained node again.
  */
 export type PodTrait = 'no-controller' | 'empty-dir' | 'local-volume' | 'tolerates-cordon';
 
@@ -41,7 +41,10 @@ export interface Budget {
   readonly reason: string;
 }
 
-/** A pod that several budgets select: the API answers its eviction with 500 (kubernetes `registry/core/pod/storage/eviction.go`). */
+/**
+ * A pod that several budgets select: the API answers its eviction with 500 (kubernetes
+ * `registry/core/pod/storage/eviction.go`).
+ */
 export interface TwiceBudgeted {
   readonly node: string;
   /** `namespace/name` */

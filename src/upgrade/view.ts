@@ -107,7 +107,10 @@ const apisOf = ({ name }: LinuxHost): string => `apis-${name}`;
 
 const BETWEEN = 'stderr';
 
-/** One script whose stderr follows its stdout: `Remote.run` returns stdout alone, and a failed part tells its reason on stderr. */
+/**
+ * One script whose stderr follows its stdout: `Remote.run` returns stdout alone, and a failed part tells its reason on
+ * stderr.
+ */
 function withStderr(command: Command<'sh'>, nonce: string): Command<'sh'> {
   const before = sh`e=$(mktemp -p /run kbuild-upgrade.XXXXXX); trap 'rm -f "$e"' EXIT; trap 'exit 1' HUP INT TERM`
     .script;
@@ -120,9 +123,9 @@ function withStderr(command: Command<'sh'>, nonce: string): Command<'sh'> {
 }
 
 /**
- * Observes by one script on a control plane what an upgrade meets in the cluster: workloads, budgets, webhooks, deprecated APIs,
- * objects that would become unreadable, addons, cordons. Creates nothing. A part that does not answer is `unknown`. Rejects if the script cannot run
- * (CommandError, ConnectError).
+ * Observes by one script on a control plane what an upgrade meets in the cluster: workloads, budgets, webhooks,
+ * deprecated APIs, objects that would become unreadable, addons, cordons. Creates nothing. A part that does not answer
+ * is `unknown`. Rejects if the script cannot run (CommandError, ConnectError).
  */
 export async function observeUpgrade(
   remote: Pick<Remote<'sh'>, 'run'>,

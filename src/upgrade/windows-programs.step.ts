@@ -56,7 +56,10 @@ export const windowsFetched = (hop: Hop): Step<'windows'> => ({
 /** The file that records that a Windows host has the images of a hop. */
 const imagesRecord = ({ version }: Hop): string => `${windowsPaths.upgrade}\\${version}\\images.txt`;
 
-/** Pulls the images that pods of a Windows host need at a hop, so that no host that is away waits for a registry. Restarts nothing. */
+/**
+ * Pulls the images that pods of a Windows host need at a hop, so that no host that is away waits for a registry.
+ * Restarts nothing.
+ */
 export const windowsImagesFetched = (hop: Hop): Step<'windows'> => ({
   name: `images-${hop.version}`,
   watches: downloads,
@@ -82,7 +85,10 @@ export const windowsImagesFetched = (hop: Hop): Step<'windows'> => ({
   },
 });
 
-/** Stops the service of a program, if it has one, and puts the program of the hop in its place. The service stays stopped. */
+/**
+ * Stops the service of a program, if it has one, and puts the program of the hop in its place. The service stays
+ * stopped.
+ */
 export async function replaceProgram(target: Target<'windows'>, hop: Hop, on: On, name: ProgramName): Promise<void> {
   const services = name === 'kubeadm' ? [] : [name];
   const release = kubernetesRelease(target, name, { version: hop.version, services });

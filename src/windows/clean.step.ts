@@ -26,7 +26,9 @@ export const windowsKubeadmReset: Step<'windows'> = {
   },
 };
 
-/** Services that kbuild registers. Windows refuses to stop a service before its dependents, so dependents come first. */
+/**
+ * Services that kbuild registers. Windows refuses to stop a service before its dependents, so dependents come first.
+ */
 const SERVICES = ['kube-proxy', ...windowsServices, 'kubelet', 'containerd'];
 
 const noServices: Step<'windows'> = {
@@ -45,7 +47,9 @@ const noServices: Step<'windows'> = {
   },
 };
 
-/** True for an HNS network of a network plugin. The plugin's first network creates `External`, which keeps the vSwitch. */
+/**
+ * True for an HNS network of a network plugin. The plugin's first network creates `External`, which keeps the vSwitch.
+ */
 const isOwnNetwork = (name: string): boolean =>
   name === 'External' || windowsPlugins.some(({ hnsNetworks }) => hnsNetworks.test(name));
 

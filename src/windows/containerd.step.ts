@@ -95,10 +95,16 @@ const steps = (theProgram: Step<'windows'>): readonly Step<'windows'>[] => [
   listens,
 ];
 
-/** Installs containerd as a Windows service, with kbuild's configuration. The node of a host that has joined must be drained. */
+/**
+ * Installs containerd as a Windows service, with kbuild's configuration. The node of a host that has joined must be
+ * drained.
+ */
 export const windowsContainerd: readonly Step<'windows'>[] = steps(containerdProgram);
 
-/** What replaces the containerd of a host that has joined; empty if it has the version of the inventory, or none that runs. */
+/**
+ * What replaces the containerd of a host that has joined; empty if it has the version of the inventory, or none that
+ * runs.
+ */
 export const containerdChanges = (target: Target<'windows'>): readonly Change[] =>
   hasKubelet(target.facts) && installedVersion(target, OBSERVED.name) !== undefined
     ? containerdProgram.diff(target)

@@ -27,7 +27,10 @@ export interface WindowsFiles {
   readonly under: (folder: string) => readonly WindowsFile[];
 }
 
-/** The observed files of these paths and trees of a host. `at` throws a plain `Error` (a bug) for a path that is not watched. */
+/**
+ * The observed files of these paths and trees of a host. `at` throws a plain `Error` (a bug) for a path that is not
+ * watched.
+ */
 export function windowsFiles(
   host: string,
   found: readonly (WindowsFile | UnreadableFile)[],

@@ -28,7 +28,9 @@ export function windowsImages(inventory: Inventory, { windows: { pauseImage } }:
   return [pauseImage, network.windows.kubeProxyImage, ...(networkPlugin(inventory).windows?.images(network) ?? [])];
 }
 
-/** Addresses to which a Windows host must connect: the API endpoint, and the proxy or else the sources and registries. */
+/**
+ * Addresses to which a Windows host must connect: the API endpoint, and the proxy or else the sources and registries.
+ */
 export function reachTargets(inventory: Inventory, host: WindowsHost): readonly ReachTarget[] {
   const { endpoint, network, proxy, runtime } = inventory;
   const { downloads } = host.windows;

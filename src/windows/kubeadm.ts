@@ -83,7 +83,9 @@ export const windowsResetConfiguration = (inventory: Inventory): JsonObject =>
     inventory.kubeadm.reset,
   );
 
-/** kubeadm's UpgradeConfiguration for a Windows worker. It names the patches, because kubeadm does not remember them. */
+/**
+ * kubeadm's UpgradeConfiguration for a Windows worker. It names the patches, because kubeadm does not remember them.
+ */
 export const windowsUpgradeConfiguration = (inventory: Inventory, host: WindowsHost): JsonObject => ({
   apiVersion: 'kubeadm.k8s.io/v1beta4',
   kind: 'UpgradeConfiguration',
@@ -99,8 +101,9 @@ export const windowsUpgradeConfiguration = (inventory: Inventory, host: WindowsH
 const REMNANTS = [windowsPaths.kubernetes, windowsPaths.kubelet];
 
 /**
- * Runs kubeadm's join, reset or `upgrade node` on a Windows host. kbuild runs kubeadm only through this job, which outlives the
- * connection. Its script writes the marker first and removes it after success. @throws CommandError if kubeadm fails.
+ * Runs kubeadm's join, reset or `upgrade node` on a Windows host. kbuild runs kubeadm only through this job, which
+ * outlives the connection. Its script writes the marker first and removes it after success. @throws CommandError if
+ * kubeadm fails.
  */
 export async function windowsKubeadmJob(
   remote: Remote<'powershell'>,

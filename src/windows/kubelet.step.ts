@@ -60,9 +60,9 @@ export const windowsKubeletSettings: Step<'windows'> = {
 };
 
 /**
- * Flags of every kubelet on Windows. They override kubeadm's configuration, which all nodes share and which is for Linux.
- * Paths have a drive: without one the kubelet writes `\\var\\lib\\...` into kubelet.conf, which client-go takes at its
- * next start for a path below the folder of that file (Go's filepath.IsAbs; kubeadm's kubelet_windows.go).
+ * Flags of every kubelet on Windows. They override kubeadm's configuration, which all nodes share and which is for
+ * Linux. Paths have a drive: without one the kubelet writes `\\var\\lib\\...` into kubelet.conf, which client-go takes
+ * at its next start for a path below the folder of that file (Go's filepath.IsAbs; kubeadm's kubelet_windows.go).
  */
 const FLAGS: readonly Argument[] = [
   { name: 'cert-dir', value: 'C:/var/lib/kubelet/pki' },
@@ -104,7 +104,9 @@ function flags({ host }: Target<'windows'>, kubeletFlags: readonly string[] | 'a
 const LOG = `${windowsPaths.kubeletLog}\\kubelet.log`;
 const KUBELET = `${windowsPaths.programs}\\kubelet.exe`;
 
-/** Command line without nssm: the service manager of Windows starts kube-log-runner, which writes and rotates the log. */
+/**
+ * Command line without nssm: the service manager of Windows starts kube-log-runner, which writes and rotates the log.
+ */
 const nativeCommandLine = (all: readonly string[]): string =>
   [
     `${windowsPaths.programs}\\kube-log-runner.exe --log-file=${LOG} --log-file-size=10M --log-file-age=168h`,

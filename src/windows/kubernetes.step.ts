@@ -57,7 +57,10 @@ const crictl = program({ name: 'crictl', path: inPrograms('crictl.exe'), ...VERS
   };
 });
 
-/** Installs nssm with the checksum of the inventory. It is never run for its version: it has none to tell, and may open a window. */
+/**
+ * Installs nssm with the checksum of the inventory. It is never run for its version: it has none to tell, and may open
+ * a window.
+ */
 const nssm: Step<'windows'> = {
   name: 'nssm',
   watches: { files: [NSSM] },

@@ -126,8 +126,8 @@ export const environment = (names: readonly string[]) =>
   );
 
 /**
- * Processes that Defender excludes from scans, by file name or path; `absent` if Defender is not installed, `off` if it does not
- * run (a policy, or another scanner).
+ * Processes that Defender excludes from scans, by file name or path; `absent` if Defender is not installed, `off` if it
+ * does not run (a policy, or another scanner).
  */
 export const defender = windowsProbe(
   powershell('windows/probe-defender.ps1'),

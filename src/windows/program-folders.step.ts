@@ -5,8 +5,9 @@ import { powershell } from '../templates.ts';
 import { writersOf } from './writers.facts.ts';
 
 /**
- * Lets only administrators write to the folders whose programs SYSTEM runs. Those that Windows makes below C:\ let every user make files in
- * them, e.g. a library that a program loads. A folder of another account is refused, not taken over.
+ * Lets only administrators write to the folders whose programs SYSTEM runs. Those that Windows makes below C:\ let
+ * every user make files in them, e.g. a library that a program loads. A folder of another account is refused, not taken
+ * over.
  */
 export const protectedFolders: Step<'windows'> = {
   name: 'program-folders',

@@ -4,7 +4,9 @@ import type { Step } from '../engine/step.ts';
 import { networkPlugin } from '../network/plugins.value.ts';
 import { powershell } from '../templates.ts';
 
-/** Restarts the kubelet of a joined host if its Node was deleted: the kubelet registers its Node only when it starts. */
+/**
+ * Restarts the kubelet of a joined host if its Node was deleted: the kubelet registers its Node only when it starts.
+ */
 export const windowsNodeRegistered: Step<'windows'> = {
   name: 'node-registered',
   settleMs: 5 * 60_000,
@@ -21,7 +23,10 @@ export const windowsNodeRegistered: Step<'windows'> = {
   },
 };
 
-/** Waits until the node is registered and its kubelet healthy, and Ready if kbuild installs the network. Images are large. */
+/**
+ * Waits until the node is registered and its kubelet healthy, and Ready if kbuild installs the network. Images are
+ * large.
+ */
 export const windowsNodeReady: Step<'windows'> = {
   name: 'node-ready',
   settleMs: 20 * 60_000,

@@ -29,8 +29,9 @@ const runtimeClass = (name: string, handler: string, build: string): JsonObject 
 });
 
 /**
- * One RuntimeClass for each release of Windows that is admitted: a container runs only on a host of the same build. If a host has
- * Hyper-V, also one with Hyper-V isolation (Kubernetes does not support it). Undefined without Windows hosts.
+ * One RuntimeClass for each release of Windows that is admitted: a container runs only on a host of the same build. If
+ * a host has Hyper-V, also one with Hyper-V isolation (Kubernetes does not support it). Undefined without Windows
+ * hosts.
  */
 export function runtimeClassManifest(inventory: Inventory): Manifest | undefined {
   const hosts = windowsHosts(inventory);

@@ -35,8 +35,8 @@ const same = (a: readonly string[], b: readonly string[]): boolean =>
   a.length === b.length && a.every((text, index) => text === b[index]);
 
 /**
- * A command line, with its flags sorted by their names: kubeadm sorts what it writes, and their order means nothing to a
- * program. Flags of one name keep their order: the last one wins.
+ * A command line, with its flags sorted by their names: kubeadm sorts what it writes, and their order means nothing to
+ * a program. Flags of one name keep their order: the last one wins.
  */
 function inOrder(line: string): string {
   const [program = '', ...flags] = line.split(/\s(?=--)/).map((word) => word.trimEnd());
@@ -70,8 +70,8 @@ function registration(found: WindowsService, wanted: WantedWindowsService): read
 }
 
 /**
- * The changes of a service of a Windows host, in the order in which kbuild applies them. `found`: what is known of the service,
- * where that is newer than its observation.
+ * The changes of a service of a Windows host, in the order in which kbuild applies them. `found`: what is known of the
+ * service, where that is newer than its observation.
  */
 export function windowsServiceChanges(
   target: Target<'windows'>,
@@ -103,7 +103,8 @@ export function windowsServiceChanges(
   const differs = registration(found, wanted);
   const changed: readonly Change[] =
     differs.length === 0 ? [] : [{ summary: `change service ${name} (found ${differs.join(', ')})`, apply: register }];
-  // What is paused runs no program: nssm pauses one whose program ends at once. In a pending state the script waits first.
+  // What is paused runs no program: nssm pauses one whose program ends at once. In a pending state the script waits
+  // first.
   const isUp = found.state === 'Running' || (found.state === 'Paused' && wanted.wanted === 'running');
   if (!isUp) return [...changed, ...start];
   const newer = used.find(({ file }) => (file?.modifiedMs ?? 0) > found.startedMs)?.path;
@@ -120,14 +121,20 @@ export function windowsServiceChanges(
   return [...changed, { summary: `restart ${name} (${why})`, disrupts, restarts, apply: act('restart') }];
 }
 
-/** Registers a service of Windows as it is wanted, and starts it, after another command of the same change has stopped it. */
+/**
+ * Registers a service of Windows as it is wanted, and starts it, after another command of the same change has stopped
+ * it.
+ */
 export async function startStopped(target: Target<'windows'>, wanted: WantedWindowsService, on: On): Promise<void> {
   const found = target.facts.services.get(wanted.name);
   const stopped = found === undefined ? undefined : { ...found, state: 'Stopped', startedMs: 0 };
   for (const { apply } of windowsServiceChanges(target, wanted, stopped)) await apply?.(on);
 }
 
-/** Registers and starts a service of Windows. Restarts it if it is older than a file that it uses. `watches`: its name and these files. */
+/**
+ * Registers and starts a service of Windows. Restarts it if it is older than a file that it uses. `watches`: its name
+ * and these files.
+ */
 export const windowsService = (
   name: string,
   watches: Watches,

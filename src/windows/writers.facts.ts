@@ -1,4 +1,7 @@
-/** Rights of an access rule by their SDDL abbreviation, as the mask of a file (Microsoft, "ACE strings", "File access rights constants"). */
+/**
+ * Rights of an access rule by their SDDL abbreviation, as the mask of a file (Microsoft, "ACE strings", "File access
+ * rights constants").
+ */
 const RIGHTS: Readonly<Record<string, number>> = {
   GA: 0x1000_0000,
   GW: 0x4000_0000,
@@ -37,8 +40,9 @@ const maskOf = (rights: string): number =>
     : (rights.match(/../g) ?? []).reduce((mask, right) => mask | (RIGHTS[right] ?? 0), 0);
 
 /**
- * Who can change what a folder holds, beside the administrators, by the folder's SDDL: its owner, who may change its rules, and the accounts
- * that a rule gives a right to write, in the folder or in those below. Names of groups, or SIDs.
+ * Who can change what a folder holds, beside the administrators, by the folder's SDDL: its owner, who may change its
+ * rules, and the accounts that a rule gives a right to write, in the folder or in those below. Names of groups, or
+ * SIDs.
  */
 export function writersOf(sddl: string): readonly string[] {
   const [, owner] = /^O:(S-[\d-]+|[A-Z]{2})/.exec(sddl) ?? [];

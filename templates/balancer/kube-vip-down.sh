@@ -1,8 +1,8 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
-# Stops kube-vip on this host. MANIFEST: its static pod. ADDRESS: the virtual address. PORT: the API's, there. TAKEN_OVER=yes: return
-# when another control plane serves the address.
-# When the manifest is gone, the kubelet ends the pod softly, and kube-vip releases its lease and the address. A kube-vip that is killed
-# leaves the address on the interface (https://github.com/kube-vip/kube-vip/issues/996): then it is deleted here.
+# Stops kube-vip on this host. MANIFEST: its static pod. ADDRESS: the virtual address. PORT: the API's, there.
+# TAKEN_OVER=yes: return when another control plane serves the address. When the manifest is gone, the kubelet ends the
+# pod softly, and kube-vip releases its lease and the address. A kube-vip that is killed leaves the address on the
+# interface (https://github.com/kube-vip/kube-vip/issues/996): then it is deleted here.
 held() { ip -o -4 addr show to "$ADDRESS/32" | awk -v held="$ADDRESS/32" '$4 == held { print $2 }'; }
 # until_deadline SECONDS COMMAND...: waits until the command says yes. Status 1: not within that time.
 until_deadline() {

@@ -1,5 +1,6 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
-# Prints what a connection to the cluster's endpoint meets. ASKED=no: the host does not probe it. ADDRESS, PORT: the endpoint.
+# Prints what a connection to the cluster's endpoint meets. ASKED=no: the host does not probe it. ADDRESS, PORT: the
+# endpoint.
 if [ "$ASKED" = no ] || [ -e /etc/kubernetes/kubelet.conf ] || systemctl -q is-active keepalived; then
   echo 'not asked'
   exit 0

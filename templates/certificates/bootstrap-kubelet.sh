@@ -1,6 +1,7 @@
 # shellcheck shell=sh
-# Has the kubelet ask for a new client certificate, as a job: the file `bootstrap` in the working directory is its kubeconfig with a
-# bootstrap token. The kubelet takes it because its own certificate has ended, and is done when its certificate is another one.
+# Has the kubelet ask for a new client certificate, as a job: the file `bootstrap` in the working directory is its
+# kubeconfig with a bootstrap token. The kubelet takes it because its own certificate has ended, and is done when its
+# certificate is another one.
 umask 077
 bootstrap=/etc/kubernetes/bootstrap-kubelet.conf
 current=/var/lib/kubelet/pki/kubelet-client-current.pem

@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
-# Makes private keys on the host and prints a request for each certificate: its name and base64, one a line.
-# Parameters: WORK (a folder on tmpfs that is its alone; keys wait there for their certificates), CONFIG (kubeadm's documents,
-# whose certificatesDir is WORK/pki), NAMES (as kubeadm calls files: apiserver, admin.conf), ACCOUNTS (yes: the key pair of
+# Makes private keys on the host and prints a request for each certificate: its name and base64, one a line. Parameters:
+# WORK (a folder on tmpfs that is its alone; keys wait there for their certificates), CONFIG (kubeadm's documents, whose
+# certificatesDir is WORK/pki), NAMES (as kubeadm calls files: apiserver, admin.conf), ACCOUNTS (yes: the key pair of
 # Service accounts too, which kubeadm's init leaves out with an authority without a key).
 umask 077
 rm -rf -- "$WORK"

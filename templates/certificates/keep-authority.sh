@@ -1,9 +1,8 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
-# Keeps an authority of kubeadm beside itself before it is rotated: as NAME-old, and as NAME-signing for the controller manager, which
-# accepts one certificate only. `new.key` and `new.END` in the working directory, if they are there, become NAME-new, `old.key` and
-# `old.END` NAME-old. A job.
-# Parameters: NAME (the authority's file below the folder pki, without its ending), END (crt; pub for a key without certificate), KEPT
-# (words: old, signing).
+# Keeps an authority of kubeadm beside itself before it is rotated: as NAME-old, and as NAME-signing for the controller
+# manager, which accepts one certificate only. `new.key` and `new.END` in the working directory, if they are there,
+# become NAME-new, `old.key` and `old.END` NAME-old. A job. Parameters: NAME (the authority's file below the folder pki,
+# without its ending), END (crt; pub for a key without certificate), KEPT (words: old, signing).
 umask 077
 file=/etc/kubernetes/pki/$NAME
 put() {

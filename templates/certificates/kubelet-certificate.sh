@@ -1,8 +1,8 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
-# Gets the kubelet a new client certificate from the cluster with the one that it has, as it does by itself when most of its time is
-# over; a job. The kubelet always has a certificate: the new one takes the old one's place whole.
-# Parameters: NODE (its name), SERVING (yes: it also asks for a new serving certificate when it starts), REQUEST (how the name of the
-# request begins).
+# Gets the kubelet a new client certificate from the cluster with the one that it has, as it does by itself when most of
+# its time is over; a job. The kubelet always has a certificate: the new one takes the old one's place whole.
+# Parameters: NODE (its name), SERVING (yes: it also asks for a new serving certificate when it starts), REQUEST (how
+# the name of the request begins).
 umask 077
 pki=/var/lib/kubelet/pki
 config=/etc/kubernetes/kubelet.conf

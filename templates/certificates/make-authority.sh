@@ -1,8 +1,8 @@
 # shellcheck shell=sh disable=SC2154,SC2086  # parameters come from outside; GENERATE is several words
-# Makes the certificate of an authority of kubeadm, as a job. Parameters: NAME (its file below the folder pki, without its ending),
-# DAYS, HOW: `renewed` prints a certificate for the key that is there, with SERIAL (hexadecimal); `new` makes a new key by GENERATE
-# (options of `openssl genpkey`) and its certificate for the common name SUBJECT, and leaves both as NAME-new beside the old ones; `key`
-# does so with a public key of the name SUBJECT instead of a certificate.
+# Makes the certificate of an authority of kubeadm, as a job. Parameters: NAME (its file below the folder pki, without
+# its ending), DAYS, HOW: `renewed` prints a certificate for the key that is there, with SERIAL (hexadecimal); `new`
+# makes a new key by GENERATE (options of `openssl genpkey`) and its certificate for the common name SUBJECT, and leaves
+# both as NAME-new beside the old ones; `key` does so with a public key of the name SUBJECT instead of a certificate.
 umask 077
 pki=/etc/kubernetes/pki
 if ! command -v openssl >/dev/null; then

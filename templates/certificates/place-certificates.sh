@@ -1,9 +1,10 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
 # given: runtime
-# Puts certificates (files signed_NAME in the working directory, authority.crt beside them) with their keys, which wait below
-# WORK, to where kubeadm looks for them; kubeconfigs get theirs inside. Each file takes its place whole.
-# Parameters: WORK, NODE (the kubelet's name), CLUSTER, KUBELET_SERVER (URL of the API for the kubelet), RESTARTED (words:
-# components whose container ends, to start again with its new kubeconfig). It uses the functions of templates/runtime/.
+# Puts certificates (files signed_NAME in the working directory, authority.crt beside them) with their keys, which wait
+# below WORK, to where kubeadm looks for them; kubeconfigs get theirs inside. Each file takes its place whole.
+# Parameters: WORK, NODE (the kubelet's name), CLUSTER, KUBELET_SERVER (URL of the API for the kubelet), RESTARTED
+# (words: components whose container ends, to start again with its new kubeconfig). It uses the functions of
+# templates/runtime/.
 umask 077
 pki=/etc/kubernetes/pki
 kubelet_pki=/var/lib/kubelet/pki

@@ -1,7 +1,7 @@
 # shellcheck shell=sh
-# Prints the certificates of kubeadm's authorities on this host and what of a rotation lies beside them, which authorities its
-# kubeconfigs trust, hashes of the authorities' keys, and with which certificate the controller manager was told to sign. The same of the
-# key of service account tokens, which has a public key instead of a certificate.
+# Prints the certificates of kubeadm's authorities on this host and what of a rotation lies beside them, which
+# authorities its kubeconfigs trust, hashes of the authorities' keys, and with which certificate the controller manager
+# was told to sign. The same of the key of service account tokens, which has a public key instead of a certificate.
 pki=/etc/kubernetes/pki
 pem() { sed -n '/-BEGIN CERTIFICATE-/,/-END CERTIFICATE-/p'; }
 if [ -e $pki/ca.crt ] || [ -e $pki/etcd/ca.crt ]; then

@@ -2,9 +2,10 @@
 # uses: certificates/await.sh
 # given: runtime
 # Renews certificates of this control plane with kubeadm, as a job. config.yaml lies in the working directory.
-# Parameters: RENEW (lines: kubeadm's names), HOW (as-it-was; by-configuration: subject and names by config.yaml), KEYS (lines: keys of the authorities that sign them, below the folder pki), WORK (a
-# folder on tmpfs that is made for it), RESTARTED (lines: components that read their kubeconfig only when they start), SERVED
-# (lines: FILE ADDRESS:PORT, what a port shows afterwards). It uses the functions of templates/runtime/.
+# Parameters: RENEW (lines: kubeadm's names), HOW (as-it-was; by-configuration: subject and names by config.yaml), KEYS
+# (lines: keys of the authorities that sign them, below the folder pki), WORK (a folder on tmpfs that is made for it),
+# RESTARTED (lines: components that read their kubeconfig only when they start), SERVED (lines: FILE ADDRESS:PORT, what
+# a port shows afterwards). It uses the functions of templates/runtime/.
 umask 077
 kubernetes=/etc/kubernetes
 fingerprint() { openssl x509 -noout -fingerprint -sha256 2>/dev/null; }

@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2154,SC2086  # parameters come from outside; KUBECTL is several words
-# Restarts workloads one after another, each as its own strategy says, and waits for each; a job. Parameters: KUBECTL (words),
-# WORKLOADS (lines: NAMESPACE KIND/NAME), AFTER (seconds since the epoch: none of their pods may start before).
+# Restarts workloads one after another, each as its own strategy says, and waits for each; a job. Parameters: KUBECTL
+# (words), WORKLOADS (lines: NAMESPACE KIND/NAME), AFTER (seconds since the epoch: none of their pods may start before).
 while [ "$(date +%s)" -le "$AFTER" ]; do
   echo "waiting: the clocks of all hosts are past the moment since which tokens are signed with the other key ($((AFTER - $(date +%s))) s)"
   sleep 5

@@ -1,6 +1,7 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
 # Signs a client certificate for the kubelet of this control plane with the key of the cluster's CA, and leaves it where
-# place-certificates.sh looks for it. config.yaml lies in the working directory. Parameters: NODE, WORK (a folder on tmpfs).
+# place-certificates.sh looks for it. config.yaml lies in the working directory. Parameters: NODE, WORK (a folder on
+# tmpfs).
 umask 077
 key=/etc/kubernetes/pki/ca.key
 if [ ! -s $key ]; then

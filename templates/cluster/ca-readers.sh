@@ -1,5 +1,6 @@
 # shellcheck shell=sh disable=SC2154,SC2086  # KUBECTL comes from outside and is several words
-# While the CA of the cluster is rotated: prints when each namespace got its present CAs, and every pod that reads them, one a line.
+# While the CA of the cluster is rotated: prints when each namespace got its present CAs, and every pod that reads them,
+# one a line.
 if [ -e /etc/kubernetes/pki/ca-new.crt ]; then
   $KUBECTL get configmaps -A --field-selector metadata.name=kube-root-ca.crt --show-managed-fields \
     -o 'jsonpath={range .items[*]}given{"\t"}{.metadata.namespace}{"\t"}{.metadata.managedFields[*].time}{"\n"}{end}'

@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
 # given: etcd
-# Gives the learner ID its vote, once the leader says that it has caught up. `e` and "$@" (etcdctl and its flags) come from
-# outside too.
+# Gives the learner ID its vote, once the leader says that it has caught up. `e` and "$@" (etcdctl and its flags) come
+# from outside too.
 tries=0
 while :; do
   tries=$((tries + 1))

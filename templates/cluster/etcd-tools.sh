@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2034  # the functions of the runtime use runtime_limit
-# For the commands that follow: `e NAME ARGUMENT…` runs etcdctl in the running container of etcd, from its own image (which
-# has no shell); `"$@"` become etcdctl and the flags that lead it to the local member. Uses the functions of
+# For the commands that follow: `e NAME ARGUMENT…` runs etcdctl in the running container of etcd, from its own image
+# (which has no shell); `"$@"` become etcdctl and the flags that lead it to the local member. Uses the functions of
 # templates/runtime/.
 e() {
   name=$1

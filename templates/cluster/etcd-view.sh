@@ -1,6 +1,7 @@
 # shellcheck shell=sh
 # given: etcd
-# Prints etcd's members, health, status and alarms, one answer a line behind its name. Uses `e` and `"$@"` of etcd-tools.sh.
+# Prints etcd's members, health, status and alarms, one answer a line behind its name. Uses `e` and `"$@"` of
+# etcd-tools.sh.
 t=$(mktemp -d -p /run)
 trap 'rm -rf "$t"' EXIT
 # A runtime under load loses the output of a short process: a success without output is tried again.

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
-# Runs probes in this shell's children, one after the other, as probes.sh says. Parameters: seconds after which it leaves
-# the others to the next batch, so that each has time enough; then name, command, name, command and so on.
+# Runs probes in this shell's children, one after the other, as probes.sh says. Parameters: seconds after which it
+# leaves the others to the next batch, so that each has time enough; then name, command, name, command and so on.
 export LC_ALL=C
 read -r nonce
 read -r now _ </proc/uptime

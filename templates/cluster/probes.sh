@@ -1,8 +1,8 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
-# Runs probes ("$@": name, command, name, command and so on) and frames what each prints, on both streams, with NONCE: no
-# output can guess it. BATCH (a script, probe-batch.sh) runs many in one shell, which takes a tenth of what a shell and a
-# deadline for each would; it begins no other after ENOUGH seconds, and gets LONGEST. What it hung at is given up, and the
-# next batch goes on behind that.
+# Runs probes ("$@": name, command, name, command and so on) and frames what each prints, on both streams, with NONCE:
+# no output can guess it. BATCH (a script, probe-batch.sh) runs many in one shell, which takes a tenth of what a shell
+# and a deadline for each would; it begins no other after ENOUGH seconds, and gets LONGEST. What it hung at is given up,
+# and the next batch goes on behind that.
 exec 4>&1
 while [ $# -gt 0 ]; do
   status=0

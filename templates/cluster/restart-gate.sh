@@ -1,10 +1,10 @@
 # shellcheck shell=sh disable=SC2154,SC2086,SC2016  # parameters come from outside; KUBECTL is several words; go-template has its own $
-# Waits until the other control planes can do without NODE, which is about to restart: their API servers are ready, and so are their
-# controller managers and schedulers, whose leases are renewed. Prints `needed: …` for each that is still missing after SECONDS_AT_MOST,
-# and ends with 0 then, too. What has not worked on NODE itself for BROKEN_SECONDS is not asked of the others: a restart takes nothing away
-# there, and may be what mends it.
-# Parameters: KUBECTL (words), NODE, SERVERS (name and URL of each control plane's API server, one a line, NODE's too), VIA (this host),
-# SECONDS_AT_MOST, BROKEN_SECONDS (longer than a component takes that starts again).
+# Waits until the other control planes can do without NODE, which is about to restart: their API servers are ready, and
+# so are their controller managers and schedulers, whose leases are renewed. Prints `needed: …` for each that is still
+# missing after SECONDS_AT_MOST, and ends with 0 then, too. What has not worked on NODE itself for BROKEN_SECONDS is not
+# asked of the others: a restart takes nothing away there, and may be what mends it. Parameters: KUBECTL (words), NODE,
+# SERVERS (name and URL of each control plane's API server, one a line, NODE's too), VIA (this host), SECONDS_AT_MOST,
+# BROKEN_SECONDS (longer than a component takes that starts again).
 gate=$(mktemp -d)
 trap 'rm -rf -- "$gate"' EXIT
 # No clock of a host is compared with that of another one: the holder of a lease writes the time by its own.

@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154,SC2086  # parameters come from outside; KUBECTL is several words
-# Prints every pod that has a service account token from its kubelet, and every Secret with one, a line each, and `end`. Of a token only
-# its header is printed, which says with which key it was signed; `-` if it has none. The rest is a secret. Parameters: KUBECTL (words),
-# ALWAYS (yes: not only while the key of service accounts is rotated).
+# Prints every pod that has a service account token from its kubelet, and every Secret with one, a line each, and `end`.
+# Of a token only its header is printed, which says with which key it was signed; `-` if it has none. The rest is a
+# secret. Parameters: KUBECTL (words), ALWAYS (yes: not only while the key of service accounts is rotated).
 if [ -n "$ALWAYS" ] || [ -e /etc/kubernetes/pki/sa-new.pub ]; then
   tab=$(printf '\t')
   $KUBECTL get pods -A --field-selector status.phase!=Succeeded,status.phase!=Failed \

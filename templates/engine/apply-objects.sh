@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154,SC2086  # parameters come from outside; KUBECTL is several words
-# Applies objects to the cluster. Parameters: KUBECTL (words), MANAGER, FIRST (a list: the ConfigMap that records what kbuild
-# owns, Namespaces, CRDs), CRDS (names of the CRDs, one a line), OBJECTS (a list, or empty); all JSON. The record leads its
-# list: what is applied and not recorded could never be taken back.
+# Applies objects to the cluster. Parameters: KUBECTL (words), MANAGER, FIRST (a list: the ConfigMap that records what
+# kbuild owns, Namespaces, CRDs), CRDS (names of the CRDs, one a line), OBJECTS (a list, or empty); all JSON. The record
+# leads its list: what is applied and not recorded could never be taken back.
 apply() { printf '%s' "$1" | $KUBECTL apply --server-side --force-conflicts --field-manager "$MANAGER" -f -; }
 
 apply "$FIRST"

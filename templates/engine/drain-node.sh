@@ -1,11 +1,11 @@
 # shellcheck shell=sh disable=SC2154,SC2086  # parameters come from outside; KUBECTL is several words
 # uses: engine/workloads.sh engine/kured.sh engine/cordon.sh
-# Drains a node and records that. Reports every TELL_SECONDS which pods are still there, and which budget keeps them. A node that
-# comes back (WORKLOADS is not empty) is drained only when the volumes of the pods that left are detached: with its kubelet
-# stopped, they could be attached nowhere else. If the drain fails, it uncordons the node, unless an operator had cordoned it.
-# Parameters: KUBECTL (words), NODE, SECONDS_TO_DRAIN, VOLUMES_SECONDS, TELL_SECONDS, FLAGS (of kubectl drain, one a line), DRAINED,
-# CORDONED and WORKLOADS (annotations). Uses the functions of workloads.sh, cordon.sh and kured.sh;
-# takes kured's lock only where it notes workloads: a node that is removed does not come back.
+# Drains a node and records that. Reports every TELL_SECONDS which pods are still there, and which budget keeps them. A
+# node that comes back (WORKLOADS is not empty) is drained only when the volumes of the pods that left are detached:
+# with its kubelet stopped, they could be attached nowhere else. If the drain fails, it uncordons the node, unless an
+# operator had cordoned it. Parameters: KUBECTL (words), NODE, SECONDS_TO_DRAIN, VOLUMES_SECONDS, TELL_SECONDS, FLAGS
+# (of kubectl drain, one a line), DRAINED, CORDONED and WORKLOADS (annotations). Uses the functions of workloads.sh,
+# cordon.sh and kured.sh; takes kured's lock only where it notes workloads: a node that is removed does not come back.
 started=$(date +%s)
 # The job reports by itself what it waits for.
 : >tells

@@ -1,8 +1,8 @@
 # shellcheck shell=sh disable=SC2154,SC2086  # parameters come from outside; KUBECTL is several words
-# Functions for jobs. kured (https://kured.dev) reboots nodes, one at a time, while it holds a lock: JSON in an annotation of its
-# DaemonSet (pkg/daemonsetlock of kured). While kbuild drains nodes it holds the lock itself, for an hour at most, so that kured
-# takes no other node away. KUBECTL: words; NODE: the node that is drained; CORDONED: an annotation of nodes that kbuild drains;
-# SECONDS_TO_DRAIN: how long the lock is waited for.
+# Functions for jobs. kured (https://kured.dev) reboots nodes, one at a time, while it holds a lock: JSON in an
+# annotation of its DaemonSet (pkg/daemonsetlock of kured). While kbuild drains nodes it holds the lock itself, for an
+# hour at most, so that kured takes no other node away. KUBECTL: words; NODE: the node that is drained; CORDONED: an
+# annotation of nodes that kbuild drains; SECONDS_TO_DRAIN: how long the lock is waited for.
 KURED_LOCK=weave.works/kured-node-lock
 KURED_SECONDS=3600
 

@@ -1,7 +1,8 @@
-# The lock of a whole cluster: the Lease kbuild in kube-system. ACTION: take (also renews), free, show, force (frees that of
-# any run). ADMIN: kubeconfigs, by colons; the first that is there counts. SERVER: API server. HOLDER: who takes it; QUOTED:
-# the same as a JSON string. SECONDS_HELD is written into it. STALE: a version of another run's Lease that may be replaced.
-# Prints `locked`; or `held` with version and holder; or nothing. Its time is only for operators: the clocks of hosts differ.
+# The lock of a whole cluster: the Lease kbuild in kube-system. ACTION: take (also renews), free, show, force (frees
+# that of any run). ADMIN: kubeconfigs, by colons; the first that is there counts. SERVER: API server. HOLDER: who takes
+# it; QUOTED: the same as a JSON string. SECONDS_HELD is written into it. STALE: a version of another run's Lease that
+# may be replaced. Prints `locked`; or `held` with version and holder; or nothing. Its time is only for operators: the
+# clocks of hosts differ.
 kube() {
   env -u HTTPS_PROXY -u https_proxy KUBECONFIG="$ADMIN" kubectl --server "$SERVER" --request-timeout=10s -n kube-system "$@"
 }

@@ -1,9 +1,9 @@
 # shellcheck shell=sh disable=SC2154,SC2086  # parameters and functions come from outside; KUBECTL is several words
 # uses: engine/workloads.sh engine/kured.sh
-# Waits until workloads have as many ready pods as before NODE was drained. Then removes the note and gives kured's lock back, where
-# FORGETS is not empty.
-# Parameters: KUBECTL (words), NODE, NOTE (the annotation), KINDS (a basic regular expression: the kinds to wait for), FORGETS,
-# SECONDS_AT_MOST, TELL_SECONDS (between two reports), CORDONED (an annotation). Uses the functions of workloads.sh and kured.sh.
+# Waits until workloads have as many ready pods as before NODE was drained. Then removes the note and gives kured's lock
+# back, where FORGETS is not empty. Parameters: KUBECTL (words), NODE, NOTE (the annotation), KINDS (a basic regular
+# expression: the kinds to wait for), FORGETS, SECONDS_AT_MOST, TELL_SECONDS (between two reports), CORDONED (an
+# annotation). Uses the functions of workloads.sh and kured.sh.
 started=$(date +%s)
 told=$started
 # The job reports by itself what it waits for.

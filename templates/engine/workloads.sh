@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154,SC2086  # parameters come from outside; KUBECTL and lists of names are several words
-# Functions for jobs: which workloads have pods on NODE, and whether they have as many ready pods as before. A workload is a word
-# `Kind/namespace/name=ready pods`; of a DaemonSet only its pod on NODE counts. KUBECTL: words. Each function fails if the API does
-# not answer, also where `set -e` has no effect.
+# Functions for jobs: which workloads have pods on NODE, and whether they have as many ready pods as before. A workload
+# is a word `Kind/namespace/name=ready pods`; of a DaemonSet only its pod on NODE counts. KUBECTL: words. Each function
+# fails if the API does not answer, also where `set -e` has no effect.
 
 # Every pod on NODE: namespace, API version, kind and name of its controller, status of its condition Ready.
 owners() {

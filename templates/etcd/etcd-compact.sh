@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # given: etcd
-# Compacts etcd to its current revision, waits until the local member has removed the older revisions, and prints the revision.
-# `e` and "$@" (etcdctl and its flags) come from outside.
+# Compacts etcd to its current revision, waits until the local member has removed the older revisions, and prints the
+# revision. `e` and "$@" (etcdctl and its flags) come from outside.
 revision=
 # A runtime under load loses the output of a short process: a success without output is tried again.
 for try in 1 2 3; do

@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
 # Prints the host's clock and the public parts of etcd's certificates: of the authority and of WANTED, names with spaces
-# between (none: `not asked`). ETCD_CA: the authority's certificate. SIGNING: where new certificates lie before they take
-# their place.
+# between (none: `not asked`). ETCD_CA: the authority's certificate. SIGNING: where new certificates lie before they
+# take their place.
 if [ -z "$WANTED" ]; then
   echo 'not asked'
   exit 0

@@ -1,5 +1,5 @@
-# Enables a service and starts, restarts or reloads it. UNIT: its name. ACTION: start, restart, reload or none. USES: paths
-# that it reads. APPLIED: folder where the hash of what was loaded is noted; empty: nowhere.
+# Enables a service and starts, restarts or reloads it. UNIT: its name. ACTION: start, restart, reload or none. USES:
+# paths that it reads. APPLIED: folder where the hash of what was loaded is noted; empty: nowhere.
 unit=$UNIT.service
 systemctl daemon-reload
 case $(systemctl show -p UnitFileState --value "$unit") in

@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
 # uses: ssh/root-path.sh
-# Notes FILE in RECORD, and keeps what is there now below the folder KEPT. Nothing is noted twice. The functions of root-path.sh stand
-# before this script: a file that another user leads elsewhere is neither copied nor noted.
+# Notes FILE in RECORD, and keeps what is there now below the folder KEPT. Nothing is noted twice. The functions of
+# root-path.sh stand before this script: a file that another user leads elsewhere is neither copied nor noted.
 root_path "$FILE" || refuse_path "$FILE"
 mkdir -p -- "$(dirname "$RECORD")"
 if [ -f "$FILE" ] && [ ! -e "$KEPT$FILE" ]; then

@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
-# Takes rules out of ufw and puts others before all of its own. CLOSE, OPEN: `FROM PROTOCOL PORTS`, one a line; VRRP has no
-# ports, and ufw before 0.36.2 does not know it.
+# Takes rules out of ufw and puts others before all of its own. CLOSE, OPEN: `FROM PROTOCOL PORTS`, one a line; VRRP has
+# no ports, and ufw before 0.36.2 does not know it.
 echo "$CLOSE" | while read -r from protocol ports; do
   case $protocol in
     '') ;;

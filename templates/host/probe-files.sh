@@ -1,7 +1,8 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
 # uses: ssh/root-path.sh
-# Prints hash, mode, owner and time of change of the files PATHS and of all files below the folders TREES, one path a line. The functions of
-# root-path.sh stand before this script: of a path that leads where another user decides it prints nothing but that.
+# Prints hash, mode, owner and time of change of the files PATHS and of all files below the folders TREES, one path a
+# line. The functions of root-path.sh stand before this script: of a path that leads where another user decides it
+# prints nothing but that.
 IFS='
 '
 set -f

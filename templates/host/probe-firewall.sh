@@ -1,6 +1,6 @@
 # shellcheck shell=sh
-# Prints the name of the host's own firewall (ufw, firewalld, nftables or none) and its rules. The rules of ufw and firewalld
-# are read through their own programs.
+# Prints the name of the host's own firewall (ufw, firewalld, nftables or none) and its rules. The rules of ufw and
+# firewalld are read through their own programs.
 if grep -qs '^ENABLED=yes' /etc/ufw/ufw.conf && command -v ufw >/dev/null; then
   echo ufw
   ufw status

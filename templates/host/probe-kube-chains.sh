@@ -1,6 +1,7 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
-# Prints the chains of kube-proxy, the kubelet and network plugins in the packet filters of both families, and their tables in
-# nftables. CHAINS: how the names of chains begin, alternatives of a regular expression. TABLES: names of tables, one a line.
+# Prints the chains of kube-proxy, the kubelet and network plugins in the packet filters of both families, and their
+# tables in nftables. CHAINS: how the names of chains begin, alternatives of a regular expression. TABLES: names of
+# tables, one a line.
 for save in iptables-save ip6tables-save; do
   if command -v $save >/dev/null; then $save 2>/dev/null | grep -E "^:($CHAINS)" || true; fi
 done

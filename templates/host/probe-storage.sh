@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
-# Prints for DATA_PATHS, `$etcd_folder` (etcd-folder.sh) and SYSTEM_PATHS (one a line) where each lies or will lie, then the
-# space there, then all mounts, then etcd's folder.
+# Prints for DATA_PATHS, `$etcd_folder` (etcd-folder.sh) and SYSTEM_PATHS (one a line) where each lies or will lie, then
+# the space there, then all mounts, then etcd's folder.
 set --
 for path in $DATA_PATHS "$etcd_folder" $SYSTEM_PATHS; do
   while ! [ -e "$path" ]; do path=$(dirname "$path"); done

@@ -1,7 +1,6 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
-# Prints the units that would turn swap on at boot, with their files: swap units that are not masked, and SERVICES (one a
-# line) that are enabled.
-# swap.target is always there: without any match, systemctl would fail.
+# Prints the units that would turn swap on at boot, with their files: swap units that are not masked, and SERVICES (one
+# a line) that are enabled. swap.target is always there: without any match, systemctl would fail.
 units=$(systemctl list-unit-files --plain --no-legend --no-pager --full swap.target '*.swap' $SERVICES)
 echo "$units" | while read -r unit state _; do
   case $unit:$state in

@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
-# Prints the kernel settings that tuned writes last, one a line: FILE NAME VALUE. By default tuned writes the files of /etc/sysctl.d again
-# after its profile, and after them /etc/sysctl.conf. With reapply_sysctl = 0 its active profile wins over all of them. A profile
-# comes after those that it includes. ROOT: the folder that stands for /.
+# Prints the kernel settings that tuned writes last, one a line: FILE NAME VALUE. By default tuned writes the files of
+# /etc/sysctl.d again after its profile, and after them /etc/sysctl.conf. With reapply_sysctl = 0 its active profile
+# wins over all of them. A profile comes after those that it includes. ROOT: the folder that stands for /.
 settings() { awk -v from="${1#"$ROOT"}" -v profile="$2" '
   function told(i) { if (!profile || section == "sysctl" || type == "sysctl") for (i = 0; i < n; i++) print from, lines[i]; n = 0; type = "" }
   { sub(/[ \t\r]+$/, ""); sub(/^[ \t]+/, "") }

@@ -1,5 +1,6 @@
-# Takes one source of swap away. ZRAM: path of a configuration that makes zram-generator do nothing. UNITS: units to mask.
-# FSTAB_BACKUP: where /etc/fstab is copied before its swap lines are commented. ACTIVE: not empty turns all swap off now.
+# Takes one source of swap away. ZRAM: path of a configuration that makes zram-generator do nothing. UNITS: units to
+# mask. FSTAB_BACKUP: where /etc/fstab is copied before its swap lines are commented. ACTIVE: not empty turns all swap
+# off now.
 if [ -n "$ZRAM" ]; then
   printf '%s\n' '# Written by kbuild: no zram swap.' >"$ZRAM.new"
   mv -- "$ZRAM.new" "$ZRAM"

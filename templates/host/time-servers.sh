@@ -1,7 +1,8 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
-# Has chrony read FILE, in which kbuild's time servers are. MADE: the file that systemd-tmpfiles makes of it, which chrony reads; empty:
-# chrony reads FILE itself. PROOF: lines that chrony's configuration has only if it reads them. CONFIG: the operator's configuration;
-# DIRECTIVE: the line that it needs for that. UNIT: chrony's unit. If chrony does not read the file, it goes again.
+# Has chrony read FILE, in which kbuild's time servers are. MADE: the file that systemd-tmpfiles makes of it, which
+# chrony reads; empty: chrony reads FILE itself. PROOF: lines that chrony's configuration has only if it reads them.
+# CONFIG: the operator's configuration; DIRECTIVE: the line that it needs for that. UNIT: chrony's unit. If chrony does
+# not read the file, it goes again.
 if [ -n "$MADE" ]; then systemd-tmpfiles --create "$FILE"; fi
 unread() {
   echo "$1" >&2

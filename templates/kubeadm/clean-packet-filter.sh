@@ -1,7 +1,8 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
 # Removes chains of kube-proxy, the kubelet and CNI plugins, and the rules that lead to them, one table at a time and
-# atomically. Rules of others are not read back and written again: they keep their place and their counters. CHAINS: how the names
-# of the chains begin, alternatives of a regular expression. TABLES: names of their tables in nftables, one a line.
+# atomically. Rules of others are not read back and written again: they keep their place and their counters. CHAINS: how
+# the names of the chains begin, alternatives of a regular expression. TABLES: names of their tables in nftables, one a
+# line.
 clean() {
   save=$1-save
   restore=$1-restore

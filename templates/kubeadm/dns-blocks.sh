@@ -1,6 +1,7 @@
 # shellcheck shell=sh disable=SC2154,SC2086  # parameters come from outside; KUBECTL is several words
-# Writes another Corefile into the ConfigMap kube-system/coredns, after a pod of CoreDNS has become ready with it. Parameters:
-# KUBECTL (words), MANAGER, TRIAL (name of the pod), POD (JSON; empty: there is nothing to try), PATCH (a JSON patch).
+# Writes another Corefile into the ConfigMap kube-system/coredns, after a pod of CoreDNS has become ready with it.
+# Parameters: KUBECTL (words), MANAGER, TRIAL (name of the pod), POD (JSON; empty: there is nothing to try), PATCH (a
+# JSON patch).
 system="$KUBECTL --request-timeout 10s -n kube-system"
 patch=$(mktemp)
 forget() { $KUBECTL -n kube-system delete pod "$TRIAL" --ignore-not-found --timeout 60s >&2; }

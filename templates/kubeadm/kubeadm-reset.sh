@@ -1,9 +1,9 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
 # uses: kubeadm/mounts.sh
 # given: kubeadm-job runtime
-# kubeadm reset, as a job. Parameters: CLUSTER, MARKER (a path), SECONDS_TO_RESET; etcd_folder (the folder of etcd's data) is set
-# before. config.yaml lies in the working directory. It uses the functions of templates/runtime/.
-# A runtime that does not answer, or keeps containers, is restarted once, and the reset is done once more. Mounts below
+# kubeadm reset, as a job. Parameters: CLUSTER, MARKER (a path), SECONDS_TO_RESET; etcd_folder (the folder of etcd's
+# data) is set before. config.yaml lies in the working directory. It uses the functions of templates/runtime/. A runtime
+# that does not answer, or keeps containers, is restarted once, and the reset is done once more. Mounts below
 # /var/lib/kubelet are taken away before it is emptied. Any other mount in a folder that is emptied, and one that stays,
 # ends the script: nothing is deleted through a mount.
 emptied="/etc/kubernetes/manifests /etc/kubernetes/pki /etc/kubernetes/tmp /var/lib/etcd $etcd_folder"

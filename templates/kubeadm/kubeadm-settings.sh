@@ -1,9 +1,9 @@
 # shellcheck shell=sh disable=SC2154,SC2086  # parameters come from outside; KUBECTL is several words
-# Applies edited settings to a live cluster with kubeadm's own phases, and notes them. Parameters: PARTS (one a line: pull the
-# images; cluster: upload the configuration and write the manifests; manifests; etcd: its manifest; kubelet, kubeProxy, coredns),
-# NODE, KUBECTL (words), MANAGER, DNS_REPLICAS (pods of CoreDNS; empty: as many as there are), SETTINGS (a ConfigMap; empty:
-# none), HTTP_PROXY_URL, HTTPS_PROXY_URL, NO_PROXY_LIST (empty: none; kubeadm puts them into the manifests that it writes).
-# config.yaml lies beside the script.
+# Applies edited settings to a live cluster with kubeadm's own phases, and notes them. Parameters: PARTS (one a line:
+# pull the images; cluster: upload the configuration and write the manifests; manifests; etcd: its manifest; kubelet,
+# kubeProxy, coredns), NODE, KUBECTL (words), MANAGER, DNS_REPLICAS (pods of CoreDNS; empty: as many as there are),
+# SETTINGS (a ConfigMap; empty: none), HTTP_PROXY_URL, HTTPS_PROXY_URL, NO_PROXY_LIST (empty: none; kubeadm puts them
+# into the manifests that it writes). config.yaml lies beside the script.
 if [ -n "$HTTP_PROXY_URL$HTTPS_PROXY_URL" ]; then
   export HTTP_PROXY="$HTTP_PROXY_URL" HTTPS_PROXY="$HTTPS_PROXY_URL" NO_PROXY="$NO_PROXY_LIST"
 fi

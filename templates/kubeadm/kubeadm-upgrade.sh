@@ -1,9 +1,10 @@
 # shellcheck shell=sh disable=SC2154,SC2086  # parameters come from outside; KUBECTL is several words
 # given: kubeadm-job
-# kubeadm's upgrade of this host, as a job. Parameters: HOW (apply: also writes the version into the cluster; node), ROLE,
-# VERSION (without v), CLUSTER, MARKER (a path), KUBERNETES (/etc/kubernetes), KUBELET (/var/lib/kubelet), KEPT (backups of each kind that stay),
-# KUBECTL (words; empty on a worker), HTTP_PROXY_URL, HTTPS_PROXY_URL, NO_PROXY_LIST (empty: none). config.yaml lies in the working directory.
-# The marker explains an upgrade that was cut off, with its version and HOW: it is continued as it was begun, and nothing is ever undone because of it.
+# kubeadm's upgrade of this host, as a job. Parameters: HOW (apply: also writes the version into the cluster; node),
+# ROLE, VERSION (without v), CLUSTER, MARKER (a path), KUBERNETES (/etc/kubernetes), KUBELET (/var/lib/kubelet), KEPT
+# (backups of each kind that stay), KUBECTL (words; empty on a worker), HTTP_PROXY_URL, HTTPS_PROXY_URL, NO_PROXY_LIST
+# (empty: none). config.yaml lies in the working directory. The marker explains an upgrade that was cut off, with its
+# version and HOW: it is continued as it was begun, and nothing is ever undone because of it.
 if [ -n "$HTTP_PROXY_URL$HTTPS_PROXY_URL" ]; then
   export HTTP_PROXY="$HTTP_PROXY_URL" HTTPS_PROXY="$HTTPS_PROXY_URL" NO_PROXY="$NO_PROXY_LIST"
 fi

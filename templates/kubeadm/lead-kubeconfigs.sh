@@ -1,8 +1,9 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
 # given: runtime
-# Leads kubeconfigs of this host to SERVER (a URL). A job. Parameters: CONFS (lines: names below /etc/kubernetes), KUBELET (yes: it
-# starts again, and must report to the API through SERVER; if it does not within 120 s, its kubeconfig is put back, unless a run that
-# was cut off had led it there), NODE, PODS (lines: static pods that start again). It uses the functions of templates/runtime/.
+# Leads kubeconfigs of this host to SERVER (a URL). A job. Parameters: CONFS (lines: names below /etc/kubernetes),
+# KUBELET (yes: it starts again, and must report to the API through SERVER; if it does not within 120 s, its kubeconfig
+# is put back, unless a run that was cut off had led it there), NODE, PODS (lines: static pods that start again). It
+# uses the functions of templates/runtime/.
 umask 077
 kubernetes=/etc/kubernetes
 put() {

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
-# Prints lines of `NAME CHANGED SERVER`: the host's kubeconfig files, when each was changed (seconds since the epoch), and the server
-# of its first cluster. Never their credentials.
+# Prints lines of `NAME CHANGED SERVER`: the host's kubeconfig files, when each was changed (seconds since the epoch),
+# and the server of its first cluster. Never their credentials.
 cd /etc/kubernetes 2>/dev/null || exit 0
 for name in admin super-admin controller-manager scheduler kubelet; do
   if [ -e "$name.conf" ]; then

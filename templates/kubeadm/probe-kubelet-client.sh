@@ -1,6 +1,6 @@
 # shellcheck shell=sh
-# Prints the certificate with which the kubelet of this host shows to the API which node it is: `certificate`, and its public part. Nothing on a
-# host without the kubelet's kubeconfig.
+# Prints the certificate with which the kubelet of this host shows to the API which node it is: `certificate`, and its
+# public part. Nothing on a host without the kubelet's kubeconfig.
 conf=/etc/kubernetes/kubelet.conf
 if [ ! -e "$conf" ]; then exit 0; fi
 echo certificate

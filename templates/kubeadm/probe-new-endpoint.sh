@@ -1,7 +1,8 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
-# Prints what ENDPOINT (host:port) serves to this host, while its kubeconfig CONF names another one; nothing otherwise. First line:
-# `held` if a machine of the network has ADDRESS (empty: not asked), else `free`. Second: `ours` or `other` by the CA of the server that
-# answers, `unknown` if none does. Third: `ok`, or the last line of what kubectl says. KUBECACHE: a folder that a reboot clears.
+# Prints what ENDPOINT (host:port) serves to this host, while its kubeconfig CONF names another one; nothing otherwise.
+# First line: `held` if a machine of the network has ADDRESS (empty: not asked), else `free`. Second: `ours` or `other`
+# by the CA of the server that answers, `unknown` if none does. Third: `ok`, or the last line of what kubectl says.
+# KUBECACHE: a folder that a reboot clears.
 if [ ! -e "$CONF" ] || [ "$(sed -n 's/^ *server: *//p' "$CONF" | head -n 1 | tr -d '"')" = "https://$ENDPOINT" ]; then exit 0; fi
 ask() {
   env -u HTTPS_PROXY -u https_proxy KUBECACHEDIR="$KUBECACHE" timeout 8 kubectl --kubeconfig "$CONF" --server "https://$ENDPOINT" --request-timeout 5s "$@" get --raw /readyz 2>&1 | tail -n 1

@@ -1,9 +1,10 @@
 # shellcheck shell=sh
 # Functions for jobs of kubeadm. `run_kubeadm ARGUMENTS` runs kubeadm and ends with its status.
 #
-# kubeadm gives the container runtime 2 s to answer, which cannot be set (defaultTimeout in cmd/kubeadm/app/util/runtime/runtime.go,
-# 1.34 to 1.37). A runtime that unpacks images to a slow disk may need more. kubeadm's preflight checks change nothing, so it runs
-# again while they find only that. What kubeadm writes on stderr is passed on when it has ended.
+# kubeadm gives the container runtime 2 s to answer, which cannot be set (defaultTimeout in
+# cmd/kubeadm/app/util/runtime/runtime.go, 1.34 to 1.37). A runtime that unpacks images to a slow disk may need more.
+# kubeadm's preflight checks change nothing, so it runs again while they find only that. What kubeadm writes on stderr
+# is passed on when it has ended.
 kubeadm_found() { grep '\[ERROR ' "$1"; }
 runtime_was_late() {
   late='\[ERROR [A-Za-z]*\]: \(could not connect to the container runtime\|container runtime is not running\): .*DeadlineExceeded'

@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
 # given: runtime
-# Stops the static pods in NAMES (one a line) on this host: their manifests are put aside in ASIDE, or removed where that is
-# empty, and their containers are waited for. It uses the functions of templates/runtime/.
+# Stops the static pods in NAMES (one a line) on this host: their manifests are put aside in ASIDE, or removed where
+# that is empty, and their containers are waited for. It uses the functions of templates/runtime/.
 if [ -n "$ASIDE" ]; then mkdir -p -m 700 "$ASIDE"; fi
 for name in $NAMES; do
   manifest=/etc/kubernetes/manifests/$name.yaml

@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2154,SC2086  # parameters come from outside; KUBECTL is several words
-# Makes the namespace NAMESPACE (OBJECT: all of it, JSON), says `made`, and keeps it while a byte comes in on stdin at least
-# every 45 s: it is deleted when its channel ends, for any reason, and after LIFE seconds at the latest.
+# Makes the namespace NAMESPACE (OBJECT: all of it, JSON), says `made`, and keeps it while a byte comes in on stdin at
+# least every 45 s: it is deleted when its channel ends, for any reason, and after LIFE seconds at the latest.
 # Parameters also: KUBECTL (words).
 end() { $KUBECTL delete namespace "$NAMESPACE" --ignore-not-found --wait=false >/dev/null 2>&1 || :; }
 trap end EXIT

@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2034,SC2086  # the scripts that follow use these; runtime_limit is several words
-# Functions that kbuild's scripts use on Docker Engine, the same as in the other files of this folder. Containers of Kubernetes have
-# labels of cri-dockerd; Docker's own client is always there.
+# Functions that kbuild's scripts use on Docker Engine, the same as in the other files of this folder. Containers of
+# Kubernetes have labels of cri-dockerd; Docker's own client is always there.
 runtime_unit=docker
 runtime_packages='docker-ce docker-ce-cli docker-ee docker-ee-cli docker.io containerd.io'
 # Units that speak CRI for the runtime, beside its own.

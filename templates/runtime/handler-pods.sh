@@ -1,8 +1,8 @@
 # shellcheck shell=sh disable=SC2154,SC2086  # parameters come from outside; KUBECTL is several words
-# Where nodes have handlers of their runtime (label PREFIX and a name) that the inventory does not give them: prints every RuntimeClass as
-# `class`, its name and its handler, and every pod of these nodes that names one as `pod`, namespace, name, node and RuntimeClass, a line
-# each, with tabs between. Prints nothing, and reads no pods, where all is as the inventory has it. Parameters: KUBECTL (words), PREFIX,
-# KEPT (`NODE HANDLER` of the inventory, one a line).
+# Where nodes have handlers of their runtime (label PREFIX and a name) that the inventory does not give them: prints
+# every RuntimeClass as `class`, its name and its handler, and every pod of these nodes that names one as `pod`,
+# namespace, name, node and RuntimeClass, a line each, with tabs between. Prints nothing, and reads no pods, where all
+# is as the inventory has it. Parameters: KUBECTL (words), PREFIX, KEPT (`NODE HANDLER` of the inventory, one a line).
 labels=$($KUBECTL get nodes \
   -o 'go-template={{range .items}}{{$node := .metadata.name}}{{range $label, $_ := .metadata.labels}}{{$node}} {{$label}}{{"\n"}}{{end}}{{end}}') || exit 1
 nodes=$(printf '%s\n' "$labels" | sed -n "s|^\([^ ]*\) $PREFIX|\1 |p" | grep -vxF -e "$KEPT" | cut -d ' ' -f 1 | sort -u) || :

@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
-# Moves a drained host from one container runtime to another one that answers already: the kubelet stops, its pods end and are removed, the
-# kubelet is given the other socket, and starts. Only pods of CRI are touched: containers of other programs, images and data stay.
-# Parameters: FROM, TO (CRI endpoints), UNITS (of the runtime FROM, one a line).
+# Moves a drained host from one container runtime to another one that answers already: the kubelet stops, its pods end
+# and are removed, the kubelet is given the other socket, and starts. Only pods of CRI are touched: containers of other
+# programs, images and data stay. Parameters: FROM, TO (CRI endpoints), UNITS (of the runtime FROM, one a line).
 cri() { timeout -k 1 90 crictl -t 60s -r "$FROM" "$@"; }
 if ! command -v crictl >/dev/null; then
   echo "there is no crictl on this host: install the package cri-tools" >&2

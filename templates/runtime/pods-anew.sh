@@ -1,8 +1,8 @@
 # shellcheck shell=sh disable=SC2034,SC2154  # parameters come from outside; the functions of templates/runtime/ use runtime_limit
 # given: runtime
-# Starts all pods of this host anew, static pods too: the kubelet stops, every container of Kubernetes ends, and the kubelet starts again
-# with its present configuration. Parameters: CONFIG (the kubelet's file), DRIVER (the cgroup driver that it must name). It uses the
-# functions of templates/runtime/.
+# Starts all pods of this host anew, static pods too: the kubelet stops, every container of Kubernetes ends, and the
+# kubelet starts again with its present configuration. Parameters: CONFIG (the kubelet's file), DRIVER (the cgroup
+# driver that it must name). It uses the functions of templates/runtime/.
 if ! grep -Eq "^cgroupDriver: *[\"']?${DRIVER}[\"']? *\$" "$CONFIG"; then
   echo "$CONFIG does not name the cgroup driver $DRIVER: the ConfigMap kube-system/kubelet-config may have another one" >&2
   exit 1

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
-# Prints containerd's effective configuration, `# absent` without containerd, and ends with `# invalid` if containerd rejects
-# its file. Runs the program of the packages' unit, even if another one precedes it in PATH.
+# Prints containerd's effective configuration, `# absent` without containerd, and ends with `# invalid` if containerd
+# rejects its file. Runs the program of the packages' unit, even if another one precedes it in PATH.
 containerd=/usr/bin/containerd
 if ! [ -x $containerd ]; then containerd=$(command -v containerd) || containerd=; fi
 if [ -n "$containerd" ]; then "$containerd" config dump || echo '# invalid'; else echo '# absent'; fi

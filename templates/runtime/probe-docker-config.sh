@@ -1,6 +1,7 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
-# Prints `# absent` without Docker Engine, `# invalid` if it rejects its settings in the file SETTINGS. Else `driver` and the cgroup
-# driver that it uses, or, while it does not answer, that of its settings; and `image` and the image of sandboxes in the unit of cri-dockerd.
+# Prints `# absent` without Docker Engine, `# invalid` if it rejects its settings in the file SETTINGS. Else `driver`
+# and the cgroup driver that it uses, or, while it does not answer, that of its settings; and `image` and the image of
+# sandboxes in the unit of cri-dockerd.
 if ! command -v dockerd >/dev/null; then
   echo '# absent'
 elif [ -e "$SETTINGS" ] && ! dockerd --validate --config-file "$SETTINGS" >/dev/null 2>&1; then

@@ -1,7 +1,8 @@
 # given: runtime
-# Pulls images into the container runtime, all at once, by the functions of templates/runtime/. IMAGES: full names, one a line; a failure of any is a failure.
-# VERSION: a Kubernetes version, then the images that KUBEADM (a program) asks for are tried too, of the components ASKED
-# (etcd, coredns; one a line), from REPOSITORY; kubeadm or the kubelet pulls them when that fails.
+# Pulls images into the container runtime, all at once, by the functions of templates/runtime/. IMAGES: full names, one
+# a line; a failure of any is a failure. VERSION: a Kubernetes version, then the images that KUBEADM (a program) asks
+# for are tried too, of the components ASKED (etcd, coredns; one a line), from REPOSITORY; kubeadm or the kubelet pulls
+# them when that fails.
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

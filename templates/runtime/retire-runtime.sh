@@ -1,11 +1,12 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
 # given: left-runtime
-# Takes a container runtime out of use that Kubernetes has left: stops it, unless others use it, and takes back what kbuild wrote for it. Its
-# packages, images and data stay. It uses runtime_others of the runtime's own file. Parameters: UNITS, in the order in which they are
-# stopped: one a line, and behind it those that would start it again; IN_USE (empty: no program is known to have containers on the first);
-# FILES: paths, one a line; CONFIG: its configuration; BACKUP: what that was before (empty: nothing keeps it); REGISTRIES: a folder of
-# registry files whose empty folders go too; REGISTRIES_USE: `whole` if it goes itself when it is empty, `shared` if others have files there.
-# The configuration goes last: by it the next run knows that something is left to do.
+# Takes a container runtime out of use that Kubernetes has left: stops it, unless others use it, and takes back what
+# kbuild wrote for it. Its packages, images and data stay. It uses runtime_others of the runtime's own file. Parameters:
+# UNITS, in the order in which they are stopped: one a line, and behind it those that would start it again; IN_USE
+# (empty: no program is known to have containers on the first); FILES: paths, one a line; CONFIG: its configuration;
+# BACKUP: what that was before (empty: nothing keeps it); REGISTRIES: a folder of registry files whose empty folders go
+# too; REGISTRIES_USE: `whole` if it goes itself when it is empty, `shared` if others have files there. The
+# configuration goes last: by it the next run knows that something is left to do.
 printf '%s\n' "$UNITS" | {
   users=$IN_USE
   while read -r unit more; do

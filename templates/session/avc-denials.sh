@@ -1,7 +1,8 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
-# A function that prints at most the last $1 denials of SELinux of the last AGE seconds; nothing where the kernel has no SELinux.
-# auditd writes them to its log, with the time in seconds; without it the journal has them, where journald listens to the kernel's
-# audit twice: as a record ("AVC avc:") and as a message of the kernel ("audit: type=1400 …"). The same denial is printed once.
+# A function that prints at most the last $1 denials of SELinux of the last AGE seconds; nothing where the kernel has no
+# SELinux. auditd writes them to its log, with the time in seconds; without it the journal has them, where journald
+# listens to the kernel's audit twice: as a record ("AVC avc:") and as a message of the kernel ("audit: type=1400 …").
+# The same denial is printed once.
 avc_denials() {
   if ! [ -e /sys/fs/selinux/enforce ]; then return 0; fi
   from=$(($(date +%s) - AGE))

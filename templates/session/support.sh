@@ -1,5 +1,6 @@
-# Prints what support wants to know of a host, in sections that begin with "== ". Reads only; the caller takes secrets out.
-# It uses the functions of templates/runtime/ and of avc-denials.sh. NAMESPACES: those of network plugins, one a line.
+# Prints what support wants to know of a host, in sections that begin with "== ". Reads only; the caller takes secrets
+# out. It uses the functions of templates/runtime/ and of avc-denials.sh. NAMESPACES: those of network plugins, one a
+# line.
 section() {
   echo "== $1"
   shift

@@ -1,12 +1,12 @@
-# Starts the job UNIT once, waits for its end, and prints its result and its output.
-# If it runs again after a lost connection, it finds FOLDER and only waits. STARTED=yes: the caller knows that the job began.
-# Other parameters: JOBS (folder of all jobs), RUN (this run's folder in it), LOCK (the running job holds it), START_LOCK, SCRIPT and
-# END (texts), DEADLINE_SECONDS (the limit of the job), READ_SECONDS (how long a new job waits until another run has read its
-# result), NAME, TELL_SECONDS (seconds between two reports of what the job does), LOAD_SECONDS (between two reports of what it has
-# downloaded), and put_files, a function that writes the job's files to the current folder. A job may write to its working folder:
-# to `doing` what it does, to `downloads` the folders that it downloads to, and an empty `tells` if it reports by itself.
-# Lines that begin with MARK are for the caller, which gets a line `waiting: ` of the job at once. When the caller has read all
-# lines, it sends one line on stdin.
+# Starts the job UNIT once, waits for its end, and prints its result and its output. If it runs again after a lost
+# connection, it finds FOLDER and only waits. STARTED=yes: the caller knows that the job began. Other parameters: JOBS
+# (folder of all jobs), RUN (this run's folder in it), LOCK (the running job holds it), START_LOCK, SCRIPT and END
+# (texts), DEADLINE_SECONDS (the limit of the job), READ_SECONDS (how long a new job waits until another run has read
+# its result), NAME, TELL_SECONDS (seconds between two reports of what the job does), LOAD_SECONDS (between two reports
+# of what it has downloaded), and put_files, a function that writes the job's files to the current folder. A job may
+# write to its working folder: to `doing` what it does, to `downloads` the folders that it downloads to, and an empty
+# `tells` if it reports by itself. Lines that begin with MARK are for the caller, which gets a line `waiting: ` of the
+# job at once. When the caller has read all lines, it sends one line on stdin.
 umask 077
 mkdir -p -- "$JOBS"
 : >>"$LOCK"

@@ -1,8 +1,9 @@
 # shellcheck shell=sh
-# Functions for scripts that read or write a file as root. They find out whether another user has a say in where a path leads. If root
-# owns every folder and every link on the way, and no other user can write there, then only root can change the way: what was found
-# about it stays true. A folder with the sticky bit, such as /tmp, is on the way to root's own folders: others cannot move those.
-# There, links are not followed: with fs.protected_hardlinks=0 a user can put root's own link there.
+# Functions for scripts that read or write a file as root. They find out whether another user has a say in where a path
+# leads. If root owns every folder and every link on the way, and no other user can write there, then only root can
+# change the way: what was found about it stays true. A folder with the sticky bit, such as /tmp, is on the way to
+# root's own folders: others cannot move those. There, links are not followed: with fs.protected_hardlinks=0 a user can
+# put root's own link there.
 
 # Folders that root alone can write to, each between two line feeds.
 root_folders='

@@ -1,9 +1,9 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
 # uses: ssh/root-path.sh
-# Writes stdin to TARGET with MODE: by a temporary name beside it, synced, checked against SHA256, then moved.
-# Whatever fails on the way, the old file stays as it is and nothing else is left. The functions of root-path.sh stand before this script:
-# where another user decides where TARGET leads, nothing is made or written.
-# Root's link to a file stays a link; any other link (a masked unit) is replaced.
+# Writes stdin to TARGET with MODE: by a temporary name beside it, synced, checked against SHA256, then moved. Whatever
+# fails on the way, the old file stays as it is and nothing else is left. The functions of root-path.sh stand before
+# this script: where another user decides where TARGET leads, nothing is made or written. Root's link to a file stays a
+# link; any other link (a masked unit) is replaced.
 if [ -L "$TARGET" ] && [ -f "$TARGET" ]; then
   root_path "$TARGET" || refuse_path "$TARGET"
   TARGET=$real

@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
-# Removes flags from the file that kubeadm writes for the kubelet. REMOVED: names without --, one a line: a newer kubelet does
-# not start with them.
+# Removes flags from the file that kubeadm writes for the kubelet. REMOVED: names without --, one a line: a newer
+# kubelet does not start with them.
 flags=/var/lib/kubelet/kubeadm-flags.env
 if [ ! -e "$flags" ]; then exit 0; fi
 cp "$flags" "$flags.new"

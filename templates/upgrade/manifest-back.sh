@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
-# Puts manifests back that kubeadm moved away and did not replace, because it was killed in between. NAMES: e.g. etcd kube-apiserver,
-# one a line.
+# Puts manifests back that kubeadm moved away and did not replace, because it was killed in between. NAMES: e.g. etcd
+# kube-apiserver, one a line.
 for name in $NAMES; do
   to=/etc/kubernetes/manifests/$name.yaml
   if [ -e "$to" ]; then continue; fi

@@ -1,9 +1,8 @@
 # shellcheck shell=sh disable=SC2154,SC2086  # parameters come from outside; KUBECTL is several words
 # Prints one part of what an upgrade meets in the cluster. It creates nothing. The lists come as rows of words, made by
-# go-templates: whole objects of thousands of pods would be too much.
-# Parameters: KUBECTL (the command with its options, one word a line), PART: pods, budgets, twice, webhooks, apis, objects, addons,
-# flags, nodes or kured; for objects REMOVED (API versions of kinds as kubectl takes them, e.g. Workload.v1alpha2.scheduling.k8s.io, one
-# a line).
+# go-templates: whole objects of thousands of pods would be too much. Parameters: KUBECTL (the command with its options,
+# one word a line), PART: pods, budgets, twice, webhooks, apis, objects, addons, flags, nodes or kured; for objects
+# REMOVED (API versions of kinds as kubectl takes them, e.g. Workload.v1alpha2.scheduling.k8s.io, one a line).
 set -eu -f
 
 # "node namespace name controller emptyDir tolerates claims" of the pods that a drain moves: they have a node and have not

@@ -148,6 +148,9 @@ export async function answerFor(
   };
 }
 
-/** An answer as the scripts of shells read it: what follows and the word under way, then a candidate and its note a line. */
+/**
+ * An answer as the scripts of shells read it: what follows and the word under way, then a candidate and its note a
+ * line.
+ */
 export const answerText = ({ current, candidates, then }: Answer): string =>
   [`${then}\t${current}`, ...candidates.map(({ value, note }) => `${value}\t${note}`), ''].join('\n');

@@ -11,8 +11,8 @@ import { positionOf } from './position.ts';
 type Quote = '' | "'" | '"';
 
 /**
- * The words of a line of bash up to the cursor, quotes and backslashes taken away; the last one is under way, and empty after
- * a blank. What a shell would put in the place of `$NAME` or `$(…)` stays as it is: nothing is run.
+ * The words of a line of bash up to the cursor, quotes and backslashes taken away; the last one is under way, and empty
+ * after a blank. What a shell would put in the place of `$NAME` or `$(…)` stays as it is: nothing is run.
  */
 export function wordsOf(line: string): readonly string[] {
   const words: string[] = [];
@@ -84,8 +84,9 @@ function wordsFrom(shell: string, given: readonly string[]): readonly string[] {
 }
 
 /**
- * What can stand at the cursor, for the scripts of shells: `kbuild __complete SHELL WORDS…`. Contacts no host, runs no command of
- * an inventory, and says nothing where it knows nothing: an error would stand in the line that the operator types.
+ * What can stand at the cursor, for the scripts of shells: `kbuild __complete SHELL WORDS…`. Contacts no host, runs no
+ * command of an inventory, and says nothing where it knows nothing: an error would stand in the line that the operator
+ * types.
  */
 export async function completionAnswer(place: Place, [shell = '', ...given]: readonly string[]): Promise<string> {
   try {

@@ -25,8 +25,8 @@ export const MOST_OF_CLUSTER = 64 * 1024 * 1024;
 const MOST_OF_REASON = 600;
 
 /**
- * Facts of a host. Reading a fact whose probe failed, timed out or could not be parsed throws `FactError`: unknown is never
- * absent. `most`: characters that a probe may answer; a longer answer is none.
+ * Facts of a host. Reading a fact whose probe failed, timed out or could not be parsed throws `FactError`: unknown is
+ * never absent. `most`: characters that a probe may answer; a longer answer is none.
  */
 export function factsFrom<P extends Readonly<Record<string, Pick<Probe<unknown>, 'parse'>>>>(
   host: string,
@@ -102,8 +102,8 @@ export function framedScript(
 }
 
 /**
- * Like `framedScript`, but runs all commands at once: for commands that spend most of their time waiting for another process.
- * Their output lies in a folder of /run until all have ended. `seconds`: how long each may take.
+ * Like `framedScript`, but runs all commands at once: for commands that spend most of their time waiting for another
+ * process. Their output lies in a folder of /run until all have ended. `seconds`: how long each may take.
  */
 export function parallelFramedScript(
   commands: Readonly<Record<string, Command<'sh'>>>,
@@ -143,7 +143,10 @@ function frames(text: string, nonce: string): ReadonlyMap<string, { readonly tex
   return found;
 }
 
-/** The answers in the output of a framed script. A name that is missing there was not answered. `seconds`: how long each had. */
+/**
+ * The answers in the output of a framed script. A name that is missing there was not answered. `seconds`: how long each
+ * had.
+ */
 export function readFrames(
   stdout: string,
   stderr: string,

@@ -121,7 +121,9 @@ const kubernetesProbes = (inventory: Inventory, host: LinuxHost) =>
     authorities,
   }) satisfies Probes;
 
-/** Probes of the package manager and the files of a distribution: the script that picks the family is the same for all. */
+/**
+ * Probes of the package manager and the files of a distribution: the script that picks the family is the same for all.
+ */
 const distributionProbes = {
   brokenPackages: onHost(({ packages }) => packages?.broken, []),
   pendingReboot: onHost(({ pendingReboot }) => pendingReboot, 'none'),

@@ -19,8 +19,8 @@ import { type CaReader, type NodeCondition, type NodeView, objectKey, type PodVi
 const ROOT_CAS = 'kube-root-ca.crt';
 
 /**
- * The pods that read the cluster's CA and are older than what their namespace gives them now. The API reports whole seconds: a pod that
- * started in the same second counts as older.
+ * The pods that read the cluster's CA and are older than what their namespace gives them now. The API reports whole
+ * seconds: a pod that started in the same second counts as older.
  */
 export function parseCaReaders(out: string): readonly CaReader[] {
   const rows = lines(out).map((line) => line.split('\t'));
@@ -79,7 +79,10 @@ const BAD_WHEN_TRUE: ReadonlySet<string> = new Set([
   'NetworkUnavailable',
 ]);
 
-/** The bad or unknown conditions of a node. Conditions of others (a node problem detector) have meanings that kbuild does not know. */
+/**
+ * The bad or unknown conditions of a node. Conditions of others (a node problem detector) have meanings that kbuild
+ * does not know.
+ */
 const badConditions = (conditions: readonly Condition[]): readonly NodeCondition[] =>
   conditions
     .filter(

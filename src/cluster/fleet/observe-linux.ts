@@ -49,8 +49,8 @@ export async function observeLinux(
 }
 
 /**
- * How long the probes went on after the one that reads the clock, by that clock: minutes on a slow host. 0 if they do not tell.
- * Without it the middle of the whole request would be off by half of that.
+ * How long the probes went on after the one that reads the clock, by that clock: minutes on a slow host. 0 if they do
+ * not tell. Without it the middle of the whole request would be off by half of that.
  */
 function afterClockMs(answers: Readonly<Record<string, Answer>>): number {
   const read = (name: string): number => {

@@ -67,8 +67,9 @@ async function answersOf(ask: AskWindows, probes: Probes): Promise<Observation> 
 }
 
 /**
- * Observes a Windows host by one script: all facts, or only the named ones (the others are then missing in the result). If a
- * probe fails, reading its fact throws. @throws ConnectError if the script cannot run, or the login is no administrator's.
+ * Observes a Windows host by one script: all facts, or only the named ones (the others are then missing in the result).
+ * If a probe fails, reading its fact throws. @throws ConnectError if the script cannot run, or the login is no
+ * administrator's.
  */
 export async function observeWindows(
   ask: AskWindows,

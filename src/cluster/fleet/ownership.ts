@@ -16,8 +16,8 @@ export const NODE_ANNOTATION = 'kbuild.dev/applied';
 export const RECORD = { namespace: 'kube-system', name: 'kbuild', key: 'objects' } as const;
 
 /**
- * The ConfigMap with the settings that kbuild last gave kubeadm: it shows which settings were edited or removed since. `unfinished`: a list of
- * those that a run has begun to change, until all control planes have them.
+ * The ConfigMap with the settings that kbuild last gave kubeadm: it shows which settings were edited or removed since.
+ * `unfinished`: a list of those that a run has begun to change, until all control planes have them.
  */
 export const SETTINGS = {
   namespace: 'kube-system',

@@ -39,7 +39,9 @@ const OBJECTS_AT_ONCE = 200;
 const kubectl = (inventory: Inventory, host: LinuxHost): readonly string[] =>
   adminKubectl(apiServerUrl(inventory, host));
 
-/** The argv of a kubectl as the administrator against the API server at a URL; each of its requests may take `seconds`. */
+/**
+ * The argv of a kubectl as the administrator against the API server at a URL; each of its requests may take `seconds`.
+ */
 export const adminKubectl = (server: string, seconds = 5): readonly string[] => [
   ...['env', '-u', 'HTTPS_PROXY', '-u', 'https_proxy', `KUBECACHEDIR=${paths.run}/kubectl`, ADMIN_KUBECONFIG],
   ...['kubectl', '--server', server, `--request-timeout=${String(seconds)}s`],
@@ -55,7 +57,8 @@ const objects = (tool: readonly string[], wanted: readonly JsonObject[], output:
 
 /**
  * Probes the other control planes' own API servers for readiness, all at once: lines of `host answer`, the answer in
- * base64. With several control planes, `readyCommand` has probed the host itself before; a single control plane is probed here.
+ * base64. With several control planes, `readyCommand` has probed the host itself before; a single control plane is
+ * probed here.
  */
 function readyz(inventory: Inventory, host: LinuxHost) {
   const all = controlPlanes(inventory);
@@ -86,14 +89,19 @@ function chunks<T>(all: readonly T[], size: number): readonly (readonly T[])[] {
   return Array.from({ length: Math.ceil(all.length / size) }, (_, i) => all.slice(i * size, (i + 1) * size));
 }
 
-/** Who holds service account tokens. `always`: also while their key is not rotated; it reads all pods of the cluster. */
+/**
+ * Who holds service account tokens. `always`: also while their key is not rotated; it reads all pods of the cluster.
+ */
 export const tokenUseProbe = (inventory: Inventory, host: LinuxHost, always = false): Probe<TokenUse> =>
   probe(
     script('cluster/token-use.sh', { KUBECTL: kubectl(inventory, host), ALWAYS: always ? 'yes' : '' }),
     parseTokenUse,
   );
 
-/** The probes of one control plane with an administrator's kubeconfig. `wanted`: the desired objects; their live state is read. */
+/**
+ * The probes of one control plane with an administrator's kubeconfig. `wanted`: the desired objects; their live state
+ * is read.
+ */
 export function clusterProbes(inventory: Inventory, host: LinuxHost, wanted: readonly JsonObject[]) {
   const tool = kubectl(inventory, host);
   const raw = (path: string) => sh`${tool} get --raw ${path}`;

@@ -25,7 +25,10 @@ export interface NodeView {
   /** Bad conditions; empty on a node that is well. */
   readonly conditions: readonly NodeCondition[];
   readonly unschedulable: boolean;
-  /** When the controller manager tainted the node for its present cordon, as the API writes it; empty without a cordon, and when unknown. */
+  /**
+   * When the controller manager tainted the node for its present cordon, as the API writes it; empty without a cordon,
+   * and when unknown.
+   */
   readonly cordonedAt: string;
   readonly kubeletVersion: string;
   readonly os: string;
@@ -49,7 +52,9 @@ export interface PodView {
   readonly ready: boolean;
   /** Why a container of it does not start, e.g. `ImagePullBackOff: …`; empty if all run or are starting. */
   readonly trouble: string;
-  /** When a container of it last (re)started after a termination, ms since the epoch by the API server's host; 0: never. */
+  /**
+   * When a container of it last (re)started after a termination, ms since the epoch by the API server's host; 0: never.
+   */
   readonly lastRestartMs: number;
   /** Images of its containers, as its specification names them. */
   readonly images: readonly string[];
@@ -94,11 +99,16 @@ export interface ClusterUp {
   readonly name: string;
   /** The CAs that the cluster gives its pods, PEM: kube-root-ca.crt of kube-system. Empty if it is not there yet. */
   readonly rootCas: string;
-  /** Pods that may have read the CA before the cluster gave them its present ones. Observed only while the CA is rotated. */
+  /**
+   * Pods that may have read the CA before the cluster gave them its present ones. Observed only while the CA is
+   * rotated.
+   */
   readonly caReaders: readonly CaReader[];
   /** Who holds service account tokens. Observed only while their key is rotated. */
   readonly tokenUse: TokenUse;
-  /** Pods with further handlers of the runtime on nodes that the inventory takes one from; empty where it takes none. */
+  /**
+   * Pods with further handlers of the runtime on nodes that the inventory takes one from; empty where it takes none.
+   */
   readonly handlerPods: readonly HandlerPod[];
   /** Those of `KUBEADM_RULES` that the cluster has, as `KIND/NAME`. */
   readonly kubeadmRules: ReadonlySet<string>;
@@ -125,13 +135,16 @@ export interface ClusterUp {
   /** The settings that kbuild last gave kubeadm, from its note in the cluster; missing if there is no readable note. */
   readonly settings?: JsonObject | undefined;
   /**
-   * What of the settings a run has begun to change and may not have brought to all control planes: parts of them, names of patch files, `etcd`
-   * for its arguments. Missing if the last run ended well.
+   * What of the settings a run has begun to change and may not have brought to all control planes: parts of them, names
+   * of patch files, `etcd` for its arguments. Missing if the last run ended well.
    */
   readonly unfinished?: readonly string[] | undefined;
   /** Ids of bootstrap tokens that kbuild minted and did not delete. */
   readonly leftoverTokens: readonly string[];
-  /** Kubelets that wait for a certificate; observed only if kbuild signs client certificates or approves serving certificates. */
+  /**
+   * Kubelets that wait for a certificate; observed only if kbuild signs client certificates or approves serving
+   * certificates.
+   */
   readonly kubeletRequests: readonly KubeletRequest[];
 }
 
@@ -144,8 +157,8 @@ export type ClusterView = (
 };
 
 /**
- * Parts of the view that are observed only while a step reads one of their fields. Each costs processes on a control plane, and a wait
- * for a node, for example, reads neither etcd nor objects. All other fields are observed each time.
+ * Parts of the view that are observed only while a step reads one of their fields. Each costs processes on a control
+ * plane, and a wait for a node, for example, reads neither etcd nor objects. All other fields are observed each time.
  */
 export const CLUSTER_PARTS = {
   nodes: ['nodes'],

@@ -9,7 +9,10 @@ import type { Distribution } from './distribution.value.ts';
 import type { PackageRequest, PackageState } from './package-manager.value.ts';
 import { anyVersion, goArchitecture, programFiles } from './sources.value.ts';
 
-/** Programs that kbuild installed, by the name of the package that they stand for. `half`: a file is missing or another one. */
+/**
+ * Programs that kbuild installed, by the name of the package that they stand for. `half`: a file is missing or another
+ * one.
+ */
 export const installedPrograms = probe(
   script('host/packages/probe-programs.sh', { PROGRAMS: paths.programs }),
   (out): ReadonlyMap<string, PackageState> =>
@@ -42,8 +45,8 @@ const unproved = (host: LinuxHost, url: string, proof: 'none' | 'plain'): Refuse
   );
 
 /**
- * Who signs programs of Kubernetes: Kubernetes documentation, "Verify Signed Kubernetes Artifacts". cosign before 3 and cosign 3 take
- * the certificate and the signature as files.
+ * Who signs programs of Kubernetes: Kubernetes documentation, "Verify Signed Kubernetes Artifacts". cosign before 3 and
+ * cosign 3 take the certificate and the signature as files.
  */
 const SIGNER = {
   IDENTITY: 'krel-staging@k8s-releng-prod.iam.gserviceaccount.com',
@@ -73,8 +76,9 @@ function downloadLines({ inventory, host, facts }: Place, folder: string, reques
 }
 
 /**
- * Downloads programs, compares each with its SHA-256, verifies signatures where there is cosign, and puts them in their places, each by a
- * rename. Nothing is replaced before everything has arrived. Run as a job. @throws Refused for a package that is not published as programs
+ * Downloads programs, compares each with its SHA-256, verifies signatures where there is cosign, and puts them in their
+ * places, each by a rename. Nothing is replaced before everything has arrived. Run as a job. @throws Refused for a
+ * package that is not published as programs
  */
 export function installPrograms(place: Place, distribution: Distribution, request: PackageRequest): Command<'sh'> {
   const { inventory } = place;

@@ -31,8 +31,8 @@ export const chronyIncluded = (unit: string, config: string, folder: string): Ch
 });
 
 /**
- * The configuration of the package reads only the folder for servers of DHCP, which is in memory: systemd-tmpfiles puts the file there
- * at every boot. A line of tmpfiles.d(5) has the content in its last field, with `\n` between lines.
+ * The configuration of the package reads only the folder for servers of DHCP, which is in memory: systemd-tmpfiles puts
+ * the file there at every boot. A line of tmpfiles.d(5) has the content in its last field, with `\n` between lines.
  */
 export const chronyOfDhcp = (unit: string, config: string, folder: string): ChronyPackaging => {
   const made = `${folder}/kbuild.sources`;

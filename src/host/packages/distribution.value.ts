@@ -51,9 +51,13 @@ export interface ChronyPackaging {
   readonly content: (lines: readonly string[]) => string;
   /** The line of `config` by which chrony reads the file; the package's own has it. */
   readonly directive: string;
-  /** Lines of chrony's effective configuration (`chronyd -p`) that are there only if it reads the file with these lines. */
+  /**
+   * Lines of chrony's effective configuration (`chronyd -p`) that are there only if it reads the file with these lines.
+   */
   readonly proof: (lines: readonly string[]) => readonly string[];
-  /** systemd-tmpfiles makes this file of `file`, at every boot: the configuration reads no folder that a reboot keeps. */
+  /**
+   * systemd-tmpfiles makes this file of `file`, at every boot: the configuration reads no folder that a reboot keeps.
+   */
   readonly made?: string;
 }
 
@@ -64,11 +68,14 @@ export interface Family {
   /** undefined: the system is one image, and nothing installs packages into it. */
   readonly packages: PackageManager | undefined;
   /**
-   * Container runtimes that come from the system's own repositories, because their projects publish no packages for it: the package
-   * with the runtime first, then those that go with it.
+   * Container runtimes that come from the system's own repositories, because their projects publish no packages for it:
+   * the package with the runtime first, then those that go with it.
    */
   readonly systemRuntimes?: Readonly<Partial<Record<RuntimeName, readonly [string, ...string[]]>>>;
-  /** Container runtimes whose projects publish no packages for the system, and that kbuild does not take from its own repositories. */
+  /**
+   * Container runtimes whose projects publish no packages for the system, and that kbuild does not take from its own
+   * repositories.
+   */
   readonly lacks?: readonly RuntimeName[];
   /** Without packages: repositories of kbuild whose packages the image of the system brings. */
   readonly builtIn?: readonly RepositoryId[];
@@ -88,8 +95,8 @@ export interface Family {
   /** The package that brings each required program. */
   readonly toolPackages: Readonly<Record<RequiredTool, string>>;
   /**
-   * Packages with programs that Kubernetes and network plugins call, and that Kubernetes' own packages do not bring: installed with
-   * them where a repository has them.
+   * Packages with programs that Kubernetes and network plugins call, and that Kubernetes' own packages do not bring:
+   * installed with them where a repository has them.
    */
   readonly helpers: (release: OsRelease) => readonly string[];
   /** What `{distribution}` and `{codename}` in the URLs of a repository stand for. */
@@ -105,16 +112,23 @@ export interface Distribution extends Family {
   readonly versions: readonly string[] | 'rolling';
   /** The last day with free security updates, by version as in `versions`: `YYYY-MM-DD`. None for a rolling one. */
   readonly ends?: Readonly<Record<string, string>>;
-  /** Versions that get no security updates any more, with the last day on which they did. kbuild does not support them. */
+  /**
+   * Versions that get no security updates any more, with the last day on which they did. kbuild does not support them.
+   */
   readonly ended?: Readonly<Record<string, string>>;
   /** `known`: kbuild observes the host with the right probes, and refuses to change it. */
   readonly support: 'supported' | 'known';
   /** From this version on the vendor calls the kernel modules of iptables deprecated. */
   readonly nftablesSince?: string;
-  /** What stands in place of `$releasever` where the newest packages are to be seen. Default: the entry of `versions`. */
+  /**
+   * What stands in place of `$releasever` where the newest packages are to be seen. Default: the entry of `versions`.
+   */
   readonly openRelease?: string;
   /** How an operator gives a host the repositories of the system, where they are not there from the beginning. */
   readonly register?: string;
-  /** Why kbuild does not support it, as the rest of a sentence about the system; only where it is known and not supported. */
+  /**
+   * Why kbuild does not support it, as the rest of a sentence about the system; only where it is known and not
+   * supported.
+   */
   readonly refusal?: string;
 }

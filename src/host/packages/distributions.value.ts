@@ -29,19 +29,24 @@ interface Release {
 const withId = (id: string): Distribution | undefined => distributions.find((distribution) => distribution.id === id);
 
 /**
- * The distribution, of any version, with whose tools kbuild observes a host: its own, or for a derivative the closest one
- * that kbuild knows. undefined: kbuild knows none. `onHost` chooses by the same rule.
+ * The distribution, of any version, with whose tools kbuild observes a host: its own, or for a derivative the closest
+ * one that kbuild knows. undefined: kbuild knows none. `onHost` chooses by the same rule.
  */
 export const knownDistribution = ({ osRelease: { id, idLike } }: Release): Distribution | undefined =>
   [id, ...idLike].map(withId).find((found) => found !== undefined);
 
-/** The distribution of a host, of any version, if kbuild supports it: a run watches files of these distributions only. */
+/**
+ * The distribution of a host, of any version, if kbuild supports it: a run watches files of these distributions only.
+ */
 export function changedDistribution({ osRelease }: Release): Distribution | undefined {
   const own = withId(osRelease.id);
   return own?.support === 'supported' && osRelease.isOstree !== true ? own : undefined;
 }
 
-/** The entry of `versions` that stands for the version of a host; undefined if there is none, as for a rolling distribution. */
+/**
+ * The entry of `versions` that stands for the version of a host; undefined if there is none, as for a rolling
+ * distribution.
+ */
 export const versionIn = ({ versions }: Distribution, { osRelease: { versionId } }: Release): string | undefined =>
   versions === 'rolling'
     ? undefined
@@ -70,7 +75,10 @@ export function unsupportedReason({ osRelease }: Release): string {
 export const notSupported = (host: { readonly name: string }, release: Release): Refused =>
   new Refused('unsupported-system', host.name, unsupportedReason(release));
 
-/** The distribution of a host. Throws `Refused` if kbuild does not support it; the check `os-supported` stops `up` earlier. */
+/**
+ * The distribution of a host. Throws `Refused` if kbuild does not support it; the check `os-supported` stops `up`
+ * earlier.
+ */
 export function distributionOf(host: { readonly name: string }, facts: Release): Distribution {
   const distribution = supportedDistribution(facts);
   if (distribution === undefined) throw notSupported(host, facts);
@@ -118,8 +126,8 @@ const managersOf = (id: RepositoryId): ReadonlySet<PackageManager> =>
   );
 
 /**
- * Files of one repository, for the package managers of all supported distributions: the distribution of a host is unknown
- * before kbuild observes it. kbuild writes no repository on other hosts.
+ * Files of one repository, for the package managers of all supported distributions: the distribution of a host is
+ * unknown before kbuild observes it. kbuild writes no repository on other hosts.
  */
 export const everyRepositoryFiles = (id: RepositoryId): readonly RepositoryFiles[] =>
   [...managersOf(id)].map((manager) => manager.repositoryFiles(id));
@@ -165,9 +173,9 @@ export const isOfImage = (facts: Release, path: string): boolean => {
 };
 
 /**
- * A probe for a host whose distribution is not yet known: the host itself picks the script by the `ID` in its os-release,
- * or by `ID_LIKE` (a derivative has its parent's package manager), and marks the output with the family. `unknown`: the
- * answer of a host whose family kbuild does not know, or has no probe for.
+ * A probe for a host whose distribution is not yet known: the host itself picks the script by the `ID` in its
+ * os-release, or by `ID_LIKE` (a derivative has its parent's package manager), and marks the output with the family.
+ * `unknown`: the answer of a host whose family kbuild does not know, or has no probe for.
  */
 export function onHost<T>(pick: (family: Family) => Probe<T> | undefined, unknown: NoInfer<T>): Probe<T> {
   const families = [...new Map(distributions.map((one) => [one.family, one] as const)).values()];

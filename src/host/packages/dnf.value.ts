@@ -25,8 +25,8 @@ const lockedInList: LockedVersions = (out) =>
   new Set(lockLines(out).flatMap((line) => /^([^#!].*?)(?:\.\*)?$/.exec(line)?.[1] ?? []));
 
 /**
- * dnf5: a table for each package with its conditions, which all must hold. Its versions of before 5.4 write the epoch 0, newer ones
- * leave it out. dnf5 ignores a file of another version than 1.0.
+ * dnf5: a table for each package with its conditions, which all must hold. Its versions of before 5.4 write the epoch
+ * 0, newer ones leave it out. dnf5 ignores a file of another version than 1.0.
  */
 const lockedInToml: LockedVersions = (out) => {
   const { version, packages } = objectOf(parseToml(lockLines(out).join('\n')));
@@ -56,7 +56,9 @@ interface Generation {
   readonly stateFolder: string;
 }
 
-/** Releases by which an operator, the image or Red Hat's subscription manager has replaced `$releasever` (dnf.conf(5)). */
+/**
+ * Releases by which an operator, the image or Red Hat's subscription manager has replaced `$releasever` (dnf.conf(5)).
+ */
 export const releaseLocks: NonNullable<PackageManager['releaseLocks']> = probe(
   script('host/packages/rpm/probe-release-locks.sh', { ROOT: '' }),
   (out) =>

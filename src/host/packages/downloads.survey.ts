@@ -32,9 +32,10 @@ export interface Wanted {
 }
 
 /**
- * Why a download from one URL will fail. `silent`: no HTTP server answered. `failed`: it answered with an error status, such as
- * 503. `missing`: it does not have the file. `wrong`: the file has another version or key. `refused`: it rejects the login.
- * `foreign`: the image is for other architectures than the host's.
+ * Why a download from one URL will fail. `silent`: no HTTP server answered. `failed`: it answered with an error status,
+ * such as
+ * 503. `missing`: it does not have the file. `wrong`: the file has another version or key. `refused`: it rejects the
+ * login. `foreign`: the image is for other architectures than the host's.
  */
 export interface Fault {
   readonly url: string;
@@ -102,7 +103,10 @@ export function readDownloads(wanted: readonly Wanted[], out: string): readonly 
   });
 }
 
-/** Logins and authorities of registries, as the survey's script reads them on its stdin: lines of a file's name and its base64. */
+/**
+ * Logins and authorities of registries, as the survey's script reads them on its stdin: lines of a file's name and its
+ * base64.
+ */
 interface Accesses {
   /** The file of each registry, without its ending. */
   readonly names: ReadonlyMap<string, string>;

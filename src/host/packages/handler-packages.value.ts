@@ -3,7 +3,10 @@ import { type HandlerPackage, HANDLERS } from '../../runtime/handlers.value.ts';
 import { knownDistribution } from './distributions.value.ts';
 import { getsBinaries } from './installer.value.ts';
 
-/** The package by which kbuild brings the program of a handler to a host; undefined if there is none for the host's system. */
+/**
+ * The package by which kbuild brings the program of a handler to a host; undefined if there is none for the host's
+ * system.
+ */
 export function handlerPackage(
   target: Parameters<typeof getsBinaries>[0],
   kind: HandlerKind,

@@ -28,7 +28,10 @@ export const isBuiltIn = ({ facts }: Pick<InstallTarget, 'facts'>, sources: read
   return distribution?.packages === undefined && sources.some((id) => distribution?.builtIn?.includes(id) === true);
 };
 
-/** The packages that bring a runtime of these sources from the own repositories of the host's system; undefined for any other way. */
+/**
+ * The packages that bring a runtime of these sources from the own repositories of the host's system; undefined for any
+ * other way.
+ */
 export function systemRuntime(
   target: Parameters<typeof getsBinaries>[0],
   sources: readonly RepositoryId[],

@@ -124,8 +124,8 @@ function subjectText(type: number, subject: Subject | undefined): Buffer | undef
 }
 
 /**
- * Parses a signature packet. undefined unless this key made the signature, over itself (no `subject`), its user ID or its subkey, with an
- * algorithm that this file knows.
+ * Parses a signature packet. undefined unless this key made the signature, over itself (no `subject`), its user ID or
+ * its subkey, with an algorithm that this file knows.
  */
 export function keySignature(packet: Buffer, primary: Buffer, subject?: Subject): KeySignature | undefined {
   try {

@@ -147,8 +147,8 @@ const earlier = (a: number | 'never', b: number | 'never'): number | 'never' =>
   a === 'never' ? b : b === 'never' ? a : Math.min(a, b);
 
 /**
- * As gpg reads it: a lifetime of the newest direct signature, else of the newest user ID's that has one. A key that only
- * certifies ends with the last of its signing subkeys.
+ * As gpg reads it: a lifetime of the newest direct signature, else of the newest user ID's that has one. A key that
+ * only certifies ends with the last of its signing subkeys.
  */
 function keyEnd(parts: readonly Part[]): KeyEnd {
   const [own, ...others] = parts as readonly [Part, ...Part[]];

@@ -10,7 +10,9 @@ export interface PackageState {
   readonly version: string;
   /** True when an upgrade of the system leaves the package at its version. */
   readonly held: boolean;
-  /** `binaries`: kbuild put published programs there, and no package manager knows of them. Default: the distribution. */
+  /**
+   * `binaries`: kbuild put published programs there, and no package manager knows of them. Default: the distribution.
+   */
   readonly from?: 'binaries';
 }
 
@@ -96,8 +98,8 @@ export interface PackageManager {
   /** Content of a repository's `source` file. */
   readonly repository: (id: RepositoryId, repository: PlacedRepository, route: Route) => string;
   /**
-   * URLs that show whether a repository is there (one suffices) for this machine (`uname -m`), and the one that lists its packages,
-   * if that is plain text: of all architectures, in Debian's format.
+   * URLs that show whether a repository is there (one suffices) for this machine (`uname -m`), and the one that lists
+   * its packages, if that is plain text: of all architectures, in Debian's format.
    */
   readonly lists: (
     repository: PlacedRepository,

@@ -9,8 +9,8 @@ import type { PackageState } from './package-manager.value.ts';
 const PROGRAMS = '--programs';
 
 /**
- * Installed packages of the given names; a name that is not in the map is not installed. Programs that kbuild installed without
- * a package manager count as the package of their name.
+ * Installed packages of the given names; a name that is not in the map is not installed. Programs that kbuild installed
+ * without a package manager count as the package of their name.
  */
 export const packages = onceForEach((names: readonly string[]) => {
   const { command, parse } = onHost(

@@ -9,7 +9,9 @@ import { distributionOf, runtimeOfSource, systemRuntimePackages } from './distri
 import { getsBinaries, installation, isBuiltIn, isInstalledAs, otherWay, systemRuntime } from './installer.value.ts';
 import type { PackageState, RepositoryId } from './package-manager.value.ts';
 
-/** By package: its version without the distribution's suffix (`1.36.3`), or `any`, or a function of the observed host. */
+/**
+ * By package: its version without the distribution's suffix (`1.36.3`), or `any`, or a function of the observed host.
+ */
 export type WantedPackages = Readonly<Record<string, string | ((target: Target) => string)>>;
 
 /** How packages are installed. */
@@ -51,7 +53,10 @@ const isBroughtBySystem = (target: Target, { sources = [] }: PackageOptions): bo
   isBuiltIn(target, sources) &&
   runtimePackages(target.inventory).some((name) => target.facts.packages.get(name)?.state === 'installed');
 
-/** Packages of a runtime from the system's own repositories: in the version that the inventory pins, or in the one that they have. */
+/**
+ * Packages of a runtime from the system's own repositories: in the version that the inventory pins, or in the one that
+ * they have.
+ */
 const wantedOfSystem = (
   { inventory: { runtime } }: Target,
   [name, ...others]: readonly [string, ...string[]],

@@ -36,7 +36,9 @@ export const kubeletUnit: readonly Step[] = [
   kubernetesFile('kubelet-drop-in', paths.kubeletDropIn, 'host/packages/10-kubeadm.conf'),
 ];
 
-/** The unit that the package of the runtime would bring, or a drop-in for the unit of a runtime that the system brings. */
+/**
+ * The unit that the package of the runtime would bring, or a drop-in for the unit of a runtime that the system brings.
+ */
 export const runtimeUnit: Step = {
   name: 'runtime-unit',
   watches: ({ inventory }) => {
@@ -88,8 +90,8 @@ export const programUnits = (name: string): Step => ({
 });
 
 /**
- * Installs the programs that the runtime needs beside its packages, as their projects publish them. A package of the same name
- * that the system has stays: its program lies in another folder.
+ * Installs the programs that the runtime needs beside its packages, as their projects publish them. A package of the
+ * same name that the system has stays: its program lies in another folder.
  */
 export const programsOfRuntime = (name: string): Step => ({
   name,

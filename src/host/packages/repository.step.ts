@@ -86,8 +86,8 @@ const writeKey = (summary: string, target: Target, { repository, keyring }: Sign
 });
 
 /**
- * Fetches the newer copy of a key that a vendor has extended. If there is none, the host keeps its copy, and the time stamp
- * of the file records the attempt: kbuild tries once a day.
+ * Fetches the newer copy of a key that a vendor has extended. If there is none, the host keeps its copy, and the time
+ * stamp of the file records the attempt: kbuild tries once a day.
  */
 const renewKey = (day: string, target: Target, { repository, keyring }: SigningKey, knownEnd: number): Change => ({
   summary: `fetch ${keyring} anew (its key runs out on ${day})`,
@@ -150,8 +150,8 @@ export const packageRoute = (inventory: Inventory): Route => ({
 });
 
 /**
- * The changes of one file of a repository; none on a host that gets no packages from it. On an unsupported distribution: a change
- * whose apply refuses.
+ * The changes of one file of a repository; none on a host that gets no packages from it. On an unsupported
+ * distribution: a change whose apply refuses.
  */
 function changesOf(
   target: Target,
@@ -168,8 +168,8 @@ function changesOf(
 }
 
 /**
- * Configures a package repository with its pinned signing key, in two steps: first the key, then the source. `also`: further
- * repositories that the same key signs.
+ * Configures a package repository with its pinned signing key, in two steps: first the key, then the source. `also`:
+ * further repositories that the same key signs.
  */
 export const packageRepository = (
   id: RepositoryId,

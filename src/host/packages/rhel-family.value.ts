@@ -28,7 +28,8 @@ export const rhelFamily: Family = {
     bash: 'bash',
     getent: 'glibc-common',
   },
-  // None of Kubernetes' rpm packages has needed them since 2025-09 (kubernetes/release#4106), iptables since 2026-09 (#4518).
+  // None of Kubernetes' rpm packages has needed them since 2025-09 (kubernetes/release#4106), iptables since 2026-09
+  // (#4518).
   helpers: () => ['conntrack-tools', 'iproute-tc', 'iptables-nft', 'ethtool', 'socat', 'container-selinux'],
   // Docker publishes one repository for RHEL and its rebuilds, by major version only.
   placeholders: ({ versionId }) => ({ distribution: 'rhel', codename: versionId.split('.')[0]! }),
@@ -71,7 +72,10 @@ export const amazonLinux: Distribution = {
   lacks: ['docker'],
 };
 
-/** Fedora, with dnf5. Its own packages of Kubernetes have other names (`kubernetes1.36`), and conflict with those of kbuild. */
+/**
+ * Fedora, with dnf5. Its own packages of Kubernetes have other names (`kubernetes1.36`), and conflict with those of
+ * kbuild.
+ */
 export const fedora: Distribution = {
   ...rhelFamily,
   family: 'fedora',

@@ -25,7 +25,10 @@ const queryRpm = (names: readonly string[]): Command<'sh'> =>
   // `rpm -q` prints names that are not installed on stdout too, and returns their number.
   sh`rpm -q --qf 'package %{NAME} %{EPOCHNUM}:%{VERSION}-%{RELEASE}\n' ${names} | grep -v ' is not installed$' || true`;
 
-/** What stands before every line of a file with locks in the output of a probe: lines may be blank, and the files differ. */
+/**
+ * What stands before every line of a file with locks in the output of a probe: lines may be blank, and the files
+ * differ.
+ */
 const LOCK = 'lock:';
 
 /** The same, and each line of the file with the package manager's locks. */
@@ -48,14 +51,20 @@ export const brokenRpm: PackageManager['broken'] = probe(withRpm(sh`installed_tw
   lines(out).map((name) => ({ name, state: 'installed twice' })),
 );
 
-/** True for `1.36.1-150500.1.1` and `3:29.6.1-1.el9`, but not for `1.36.10-…` or `1.36.1~rc1-…`, if 1.36.1 or 29.6.1 is wanted. */
+/**
+ * True for `1.36.1-150500.1.1` and `3:29.6.1-1.el9`, but not for `1.36.10-…` or `1.36.1~rc1-…`, if 1.36.1 or 29.6.1 is
+ * wanted.
+ */
 export const isRpmVersion: PackageManager['isVersion'] = (version, upstream) =>
   version === upstream || version.replace(/^\d+:/, '').split('-')[0] === upstream;
 
 /** A package manager over rpm takes one proxy for a repository. */
 export const proxyUrl = (proxy: Proxy): string | undefined => proxy?.https ?? proxy?.http;
 
-/** The folder above `repodata`: Docker's layout is `URL/9/$basearch/stable`; `$basearch` is the package manager's own variable. */
+/**
+ * The folder above `repodata`: Docker's layout is `URL/9/$basearch/stable`; `$basearch` is the package manager's own
+ * variable.
+ */
 const baseUrl = ({ url, suite, component }: PlacedRepository, architecture: string): string =>
   [url.replace(/\/$/, ''), ...(suite === undefined ? [] : [suite, architecture, component ?? 'stable'])].join('/');
 

@@ -4,7 +4,10 @@ import { containerRuntime } from '../../runtime/runtimes.value.ts';
 /** Go's name of an architecture, by that of the kernel. */
 const ARCHITECTURES: Readonly<Record<string, string>> = { x86_64: 'amd64', aarch64: 'arm64' };
 
-/** The architecture of a host as images and published programs name it; the kernel's own name where kbuild knows no other. */
+/**
+ * The architecture of a host as images and published programs name it; the kernel's own name where kbuild knows no
+ * other.
+ */
 export const goArchitecture = (machine: string): string => ARCHITECTURES[machine] ?? machine;
 
 /** Where the programs of one host go, and which it can run. */
@@ -17,11 +20,14 @@ export interface ProgramPlace {
 export interface ProgramFile {
   readonly url: string;
   /**
-   * The SHA-256 that the file must have, or where it is published. `none`: the inventory names neither. `plain`: the file comes without
-   * TLS, where a published checksum proves nothing.
+   * The SHA-256 that the file must have, or where it is published. `none`: the inventory names neither. `plain`: the
+   * file comes without TLS, where a published checksum proves nothing.
    */
   readonly proof: { readonly sha256: string } | { readonly url: string } | 'none' | 'plain';
-  /** Whether its signature is verified. `auto`: where the host has cosign. `none`: it has none, or the inventory says all that counts. */
+  /**
+   * Whether its signature is verified. `auto`: where the host has cosign. `none`: it has none, or the inventory says
+   * all that counts.
+   */
   readonly signature: 'auto' | 'required' | 'none';
   /** `archive`: its programs are unpacked to the folder. */
   readonly kind: 'program' | 'archive';
@@ -54,7 +60,10 @@ const withProof = (
   return { ...file, proof: { url } };
 };
 
-/** The files of one package of kbuild's at a version, for a host; empty for a package that is published in no other form. */
+/**
+ * The files of one package of kbuild's at a version, for a host; empty for a package that is published in no other
+ * form.
+ */
 export function programFiles(
   inventory: Inventory,
   { architecture, folder }: ProgramPlace,

@@ -105,7 +105,8 @@ const suseFamily: Family = {
     bash: 'bash',
     getent: 'glibc',
   },
-  // None of Kubernetes' rpm packages has needed them since 2025-09 (kubernetes/release#4106), iptables since 2026-09 (#4518).
+  // None of Kubernetes' rpm packages has needed them since 2025-09 (kubernetes/release#4106), iptables since 2026-09
+  // (#4518).
   helpers: (release) => [
     ...['conntrack-tools', 'iproute2', 'iptables', 'ethtool', 'socat'],
     ...(hasSelinux(release) ? ['container-selinux'] : []),

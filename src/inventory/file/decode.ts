@@ -60,7 +60,9 @@ interface JsonSchemaNode {
 
 type SettingsAt = (path: Path) => readonly string[];
 
-/** Names that the schema knows at a path. Making the JSON Schema takes 10 ms: it is made once, and only for mistakes. */
+/**
+ * Names that the schema knows at a path. Making the JSON Schema takes 10 ms: it is made once, and only for mistakes.
+ */
 function settingsOf(schema: JsonSchemaNode, path: Path): readonly string[] {
   let node = schema;
   const named = (one: JsonSchemaNode): JsonSchemaNode =>

@@ -20,8 +20,8 @@ type AuthorityFile = NonNullable<Exclude<InventoryFile['certificates'], string>[
 const noCommands: Filter = () => Promise.reject(new Error('no command may be run'));
 
 /**
- * Makes signers of the user's commands. Each command runs once for each certificate and never twice at a time, also if it signs for
- * several authorities: it may keep a serial number.
+ * Makes signers of the user's commands. Each command runs once for each certificate and never twice at a time, also if
+ * it signs for several authorities: it may keep a serial number.
  */
 function signingCommands(cluster: string, filter: Filter = noCommands): (command: string) => Sign {
   const last = new Map<string, Promise<unknown>>();
@@ -40,7 +40,10 @@ function signingCommands(cluster: string, filter: Filter = noCommands): (command
     };
 }
 
-/** One of the user's own authorities, with its key or with the command that signs. Reports one that kubeadm could not use. */
+/**
+ * One of the user's own authorities, with its key or with the command that signs. Reports one that kubeadm could not
+ * use.
+ */
 async function authorityAt(
   path: readonly string[],
   { cert: file, key: reference, sign: command }: AuthorityFile,

@@ -61,8 +61,8 @@ const STATIC_PODS = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-
 const nameOf = (pod: (typeof STATIC_PODS)[number]): string => `${pod}zz-kbuild+merge.json`;
 
 /**
- * Patch files for kubeadm (name → content) by which its static pods run unconfined, if SELinux confines containers on a host with
- * such pods. Where it does not, the type has no effect.
+ * Patch files for kubeadm (name → content) by which its static pods run unconfined, if SELinux confines containers on a
+ * host with such pods. Where it does not, the type has no effect.
  */
 export function selinuxPatches(file: InventoryFile): Readonly<Record<string, string>> {
   const hasSelinux = file.hosts.some(

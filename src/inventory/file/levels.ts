@@ -6,7 +6,9 @@ import type { InventoryFile } from '../schema/schema.ts';
 
 type HostEntry = InventoryFile['hosts'][number];
 
-/** The settings of a host's node, from the farthest to the nearest: of its role, of its groups in their order, its own. */
+/**
+ * The settings of a host's node, from the farthest to the nearest: of its role, of its groups in their order, its own.
+ */
 export const levelsOf = (file: InventoryFile, host: HostEntry) =>
   [
     host.role === 'control-plane' || host.role === 'worker' ? file.roles[host.role] : undefined,
@@ -54,7 +56,9 @@ function runtimeOver(farther: RuntimeFile, nearer: HostEntry['runtime']): Runtim
 export const kindOf = (name: string, { kind }: RuntimeFile['handlers'][string]): HandlerKind | undefined =>
   kind ?? HANDLER_KINDS.find((one) => one === name);
 
-/** The runtime of a host, from every level. A level that names another runtime takes only what is the same on all hosts. */
+/**
+ * The runtime of a host, from every level. A level that names another runtime takes only what is the same on all hosts.
+ */
 export const runtimeFileOf = (file: InventoryFile, host: HostEntry): RuntimeFile =>
   levelsOf(file, host).reduce((farther, { runtime }) => runtimeOver(farther, runtime), file.runtime);
 

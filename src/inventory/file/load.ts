@@ -19,14 +19,18 @@ const MAX_LINE_LENGTH = 64 * 1024;
 /** Bytes to read of a file to detect that it is too large. */
 export const READ_LIMIT = MAX_BYTES + 1;
 
-// What YAML does not allow in a text: control characters other than tab and line ends, half surrogate pairs, non-characters.
+// What YAML does not allow in a text: control characters other than tab and line ends, half surrogate pairs,
+// non-characters.
 const FORBIDDEN = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u0084\u0086-\u009F\uFFFE\uFFFF]/;
 
 const fail = (at: string, message: string): never => {
   throw new InventoryError([{ at, path: '', message }]);
 };
 
-/** The text of an inventory. Throws `InventoryError` on what is too large, binary or not UTF-8; takes a byte order mark away. */
+/**
+ * The text of an inventory. Throws `InventoryError` on what is too large, binary or not UTF-8; takes a byte order mark
+ * away.
+ */
 export function decodeText(bytes: Uint8Array, file: string): string {
   if (bytes.length > MAX_BYTES) fail(file, 'is larger than 1 MiB, which no inventory is: is it the right file?');
   if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff))
@@ -139,8 +143,8 @@ export async function loadInventory(options: LoadOptions): Promise<Loaded> {
 export const isClusterName = (text: string): boolean => label().safeParse(text).success;
 
 /**
- * The name of an inventory's cluster. Reads nothing else of it: its secrets may be out of reach, and the rest need not be
- * valid. @throws InventoryError if there is no file or no name
+ * The name of an inventory's cluster. Reads nothing else of it: its secrets may be out of reach, and the rest need not
+ * be valid. @throws InventoryError if there is no file or no name
  */
 export async function clusterName({ file, env, cwd }: Pick<LoadOptions, 'file' | 'env' | 'cwd'>): Promise<string> {
   const sources = localSources({ env, cwd, reach: 'local' });
@@ -171,9 +175,9 @@ function secretFiles(value: unknown): readonly string[] {
 }
 
 /**
- * The text of an inventory and of the files that it names: manifests, patches, certificates, sources of `files:`. Without
- * secrets: files of references (`file:…`), and files that hold a private key. Runs no command and fetches nothing. `file`:
- * absolute.
+ * The text of an inventory and of the files that it names: manifests, patches, certificates, sources of `files:`.
+ * Without secrets: files of references (`file:…`), and files that hold a private key. Runs no command and fetches
+ * nothing. `file`: absolute.
  */
 export async function inventoryTexts(
   file: string,

@@ -35,7 +35,9 @@ function identified(value: unknown, place: string): JsonObject {
   return value;
 }
 
-/** The objects of a multi-document YAML or JSON text; a `List` becomes its items. Throws `ManifestError` with the place. */
+/**
+ * The objects of a multi-document YAML or JSON text; a `List` becomes its items. Throws `ManifestError` with the place.
+ */
 export function manifestObjects(text: string, source: string): readonly JsonObject[] {
   const lineCounter = new LineCounter();
   const documents = parseAllDocuments(text, { lineCounter, prettyErrors: false, merge: true, customTags });
@@ -96,7 +98,10 @@ function reportRepeatedObjects(manifests: readonly PlacedManifest[], report: Rep
     }
 }
 
-/** Reads the manifests that the inventory names, and reports what cannot be applied together. URLs only where they may be fetched. */
+/**
+ * Reads the manifests that the inventory names, and reports what cannot be applied together. URLs only where they may
+ * be fetched.
+ */
 export async function readManifests(reader: Reader, file: InventoryFile, report: Report): Promise<AppliedManifests> {
   const all = (at: Path, entries: readonly ManifestEntry[]): Promise<readonly PlacedManifest[]> =>
     Promise.all(

@@ -52,7 +52,10 @@ function choiceMessage(values: readonly unknown[], value: unknown): string {
   return meant === undefined ? list : `${list}; did you mean "${meant}"?`;
 }
 
-/** The message of an issue of the schema; undefined leaves it to the format's own. `found` is missing when nothing is there. */
+/**
+ * The message of an issue of the schema; undefined leaves it to the format's own. `found` is missing when nothing is
+ * there.
+ */
 export function issueMessage(issue: RawIssue, found: Located | undefined): string | undefined {
   // The formats have messages of their own for the other codes.
   // eslint-disable-next-line @typescript-eslint/switch-exhaustiveness-check

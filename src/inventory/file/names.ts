@@ -18,8 +18,9 @@ const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? (value as readonly unknown[]) : []);
 
 /**
- * The names in an inventory that need not be valid: what an operator writes who is not done. Anything that is no name is left
- * out. Reads no secret, runs no command and opens no other file. @throws Error for YAML that cannot be read at all
+ * The names in an inventory that need not be valid: what an operator writes who is not done. Anything that is no name
+ * is left out. Reads no secret, runs no command and opens no other file. @throws Error for YAML that cannot be read at
+ * all
  */
 export function namesIn(text: string): NamesInInventory {
   const { name, hosts, groups } = fieldsOf(parse(text, { logLevel: 'silent' }));

@@ -13,7 +13,10 @@ export type Report = (path: Path, message: string) => void;
 export interface Reader {
   /** UTF-8 text of a file. */
   readonly text: (path: Path, file: string) => Promise<string>;
-  /** UTF-8 text of a file or URL; `sha256`: what its bytes must have. Empty without a report where no URL may be fetched. */
+  /**
+   * UTF-8 text of a file or URL; `sha256`: what its bytes must have. Empty without a report where no URL may be
+   * fetched.
+   */
   readonly source: (path: Path, name: string, sha256: string | undefined) => Promise<string>;
   /** Bytes of a file, one character each. */
   readonly binary: (path: Path, file: string) => Promise<string>;

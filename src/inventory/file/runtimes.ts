@@ -82,7 +82,10 @@ export function runtimeOf(
   };
 }
 
-/** The nodes with a label for each handler that they have, by which RuntimeClasses find them. `shared`: of hosts without their own. */
+/**
+ * The nodes with a label for each handler that they have, by which RuntimeClasses find them. `shared`: of hosts without
+ * their own.
+ */
 export const withHandlerLabels = (hosts: readonly Host[], shared: RuntimeSettings): readonly Host[] =>
   hosts.map((host) => {
     if (host.os === 'windows' || (host.role !== 'worker' && host.role !== 'control-plane')) return host;

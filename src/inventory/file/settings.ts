@@ -17,7 +17,10 @@ export interface Setting {
   readonly examples: readonly unknown[];
   /** The settings in it, by name. */
   readonly inside: ReadonlyMap<string, Setting>;
-  /** `names`: the operator chooses names, each of which has the settings in it. `anything`: names of another program, or free ones. */
+  /**
+   * `names`: the operator chooses names, each of which has the settings in it. `anything`: names of another program, or
+   * free ones.
+   */
   readonly keys: 'settings' | 'names' | 'anything' | 'none';
 }
 
@@ -128,8 +131,8 @@ export const withInner = (setting: Setting): readonly Setting[] => [
 ];
 
 /**
- * The setting at a path as people write it: `hosts[].labels`, `hosts[0].labels`, `hosts.labels`, `groups.gpu.labels`. A path into
- * free names (`kubelet.config.maxPods`) is the setting that holds them. undefined: there is none.
+ * The setting at a path as people write it: `hosts[].labels`, `hosts[0].labels`, `hosts.labels`, `groups.gpu.labels`. A
+ * path into free names (`kubelet.config.maxPods`) is the setting that holds them. undefined: there is none.
  */
 export function settingAt(root: Setting, path: string): Setting | undefined {
   let setting = root;

@@ -20,8 +20,8 @@ const once = <S>(make: () => S): (() => S) => {
 // Every string that reaches a host as a name is held by a list of what is allowed; free text stays in `config` values.
 
 /**
- * Text of a form; `must` ends the sentence "must be …". What stands in it behind `e.g.` is the example of editors and of
- * `kbuild explain`.
+ * Text of a form; `must` ends the sentence "must be …". What stands in it behind `e.g.` is the example of editors and
+ * of `kbuild explain`.
  */
 export const text = (pattern: RegExp, must: string) => {
   const [, example] = /e\.g\. "([^"]+)"/.exec(must) ?? [];

@@ -73,7 +73,10 @@ const event = <Kind extends string, Shape extends z.ZodRawShape>(kind: Kind, des
     })
     .meta({ description });
 
-/** One line of `up --json` and other commands that change hosts. New kinds can be added: ignore those that you do not know. */
+/**
+ * One line of `up --json` and other commands that change hosts. New kinds can be added: ignore those that you do not
+ * know.
+ */
 export const eventLine = z
   .discriminatedUnion('kind', [
     event('connecting', 'The run connects.', { hosts: texts('To these hosts.') }),

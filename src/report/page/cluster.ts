@@ -146,8 +146,8 @@ const chainOf = (view: ClusterView, width: number): readonly Part[] => [
 ];
 
 /**
- * The cluster as a picture that is `width` px wide: the endpoint, balancers, control planes, etcd, and workers by system and
- * version, from top to bottom.
+ * The cluster as a picture that is `width` px wide: the endpoint, balancers, control planes, etcd, and workers by
+ * system and version, from top to bottom.
  */
 export function clusterPicture(view: ClusterView, width: number, name: string): Html {
   const chain = chainOf(view, width);

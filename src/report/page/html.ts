@@ -25,8 +25,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Text as a page shows it. What steers a terminal or changes the direction of writing is shown as `\x1b` or `\u202e`, as on
- * the terminal: a host's text must not reorder the words beside it.
+ * Text as a page shows it. What steers a terminal or changes the direction of writing is shown as `\x1b` or `\u202e`,
+ * as on the terminal: a host's text must not reorder the words beside it.
  */
 export const escaped = (text: string): string => visible(text).replaceAll(/[&<>"']/g, (one) => ENTITIES[one]!);
 

@@ -117,7 +117,10 @@ const footer = ({ head, isWhole, leftOut }: ReportView): Html =>
     </p>
   </footer>`;
 
-/** A report as one HTML file that needs no network. Pure but for its own style and script, which it reads from templates/. */
+/**
+ * A report as one HTML file that needs no network. Pure but for its own style and script, which it reads from
+ * templates/.
+ */
 export function reportPage(record: RunRecord): string {
   const view = reportView(record);
   const [style, script] = [pagePart('page.css'), pagePart('page.js')];

@@ -6,8 +6,8 @@ import type { Happened, PhaseView, Span } from './phase-view.ts';
 import { linesOf } from './words.ts';
 
 /**
- * What became of a change. `not needed`: the host went through the phase, and found it made (installing may start a service).
- * `waited`: nothing had to be changed, kbuild waited until it held.
+ * What became of a change. `not needed`: the host went through the phase, and found it made (installing may start a
+ * service). `waited`: nothing had to be changed, kbuild waited until it held.
  */
 export type Fate = 'done' | 'not needed' | 'not done' | 'failed' | 'unplanned' | 'waited';
 
@@ -59,8 +59,8 @@ function endsOf(spans: readonly Span[]): ReadonlyMap<string, Span['end']> {
 }
 
 /**
- * What was planned, each with its fate. A plan names a change by its place, as kbuild does: another control plane may act by
- * then, so a step of the same phase on another host counts where the planned host did none.
+ * What was planned, each with its fate. A plan names a change by its place, as kbuild does: another control plane may
+ * act by then, so a step of the same phase on another host counts where the planned host did none.
  */
 function itemsOf(record: RunRecord, { spans, failures }: Happened): readonly Item[] {
   const plan = linesOf(record, 'plan').at(-1);

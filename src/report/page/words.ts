@@ -12,7 +12,9 @@ export function byKey<T>(items: readonly T[], keyOf: (item: T) => string): Reado
   return groups;
 }
 
-/** Puts what overlaps in time into lanes below each other: the first lane that is free. In the order of their beginning. */
+/**
+ * Puts what overlaps in time into lanes below each other: the first lane that is free. In the order of their beginning.
+ */
 export function lanesOf(spans: readonly { readonly fromMs: number; readonly toMs: number }[]): {
   readonly lanes: readonly number[];
   readonly count: number;

@@ -5,8 +5,8 @@ import type { Role } from '../../inventory/inventory.ts';
 import type { Status } from '../status.ts';
 
 /**
- * Version of the format of records; raised when a field changes its meaning or goes away. New kinds and new fields do not
- * raise it: a reader ignores those that it does not know.
+ * Version of the format of records; raised when a field changes its meaning or goes away. New kinds and new fields do
+ * not raise it: a reader ignores those that it does not know.
  */
 export const RECORD_FORMAT = 1;
 
@@ -102,7 +102,10 @@ export type Note =
     }
   /** All findings of the checks. A later line replaces this one. */
   | { readonly kind: 'findings'; readonly findings: readonly RecordedFinding[] }
-  /** What the run is about to do, as the operator confirms it. A later line replaces this one: the plan grew, or was made again. */
+  /**
+   * What the run is about to do, as the operator confirms it. A later line replaces this one: the plan grew, or was
+   * made again.
+   */
   | {
       readonly kind: 'plan';
       readonly phases: readonly { readonly name: string; readonly title: string; readonly hosts: readonly string[] }[];
@@ -163,12 +166,17 @@ export type Note =
       readonly narrow: readonly { readonly from: string; readonly to: string; readonly mtu: number }[];
       /** UDP ports of which it is unknown whether datagrams arrive. */
       readonly unverified: readonly { readonly to: string; readonly port: number }[];
-      /** How many pairs of hosts are not in `ways`, and how many blocked ways are not in `blocked`: the record would be too large. */
+      /**
+       * How many pairs of hosts are not in `ways`, and how many blocked ways are not in `blocked`: the record would be
+       * too large.
+       */
       readonly unlisted?: { readonly ways: number; readonly blocked: number };
       /** Hosts that could not be surveyed. */
       readonly failed: readonly { readonly host: string; readonly reason: string }[];
     }
-  /** The run, or one host of it, begins to wait. `wait` pairs it with its `waited`; without that, it waited to the end. */
+  /**
+   * The run, or one host of it, begins to wait. `wait` pairs it with its `waited`; without that, it waited to the end.
+   */
   | {
       readonly kind: 'waiting';
       readonly wait: number;
@@ -179,7 +187,10 @@ export type Note =
       readonly summary: string;
     }
   | { readonly kind: 'waited'; readonly wait: number; readonly durationMs: number }
-  /** Why a host left the run: with the known cause, the remedy, and the last lines of its logs in sections that begin with `== `. */
+  /**
+   * Why a host left the run: with the known cause, the remedy, and the last lines of its logs in sections that begin
+   * with `== `.
+   */
   | {
       readonly kind: 'failure';
       readonly host: string;

@@ -75,8 +75,8 @@ function statusOf({ outcome, attributes }: Span): OtlpSpan['status'] {
 }
 
 /**
- * The spans of a run as requests of OTLP/HTTP JSON, parents before what is part of them. Ids follow from the run: a run that is
- * sent twice is one trace. Pure.
+ * The spans of a run as requests of OTLP/HTTP JSON, parents before what is part of them. Ids follow from the run: a run
+ * that is sent twice is one trace. Pure.
  */
 export function otlpRequests(
   record: RunRecord,

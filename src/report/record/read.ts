@@ -202,8 +202,8 @@ function headOf(line: string, name: string): RunRecord['head'] {
 }
 
 /**
- * The record of a run. A run that was killed leaves a record that ends anywhere: its last line counts only if it is whole.
- * Lines of unknown kinds, and fields that are unknown, are left out. `name` stands in errors.
+ * The record of a run. A run that was killed leaves a record that ends anywhere: its last line counts only if it is
+ * whole. Lines of unknown kinds, and fields that are unknown, are left out. `name` stands in errors.
  * @throws UsageError for a file of another format, and for one that is no record
  */
 export function readRecord(content: string, name: string): RunRecord {

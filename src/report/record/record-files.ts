@@ -28,7 +28,10 @@ export const tracePath = (record: string): string => `${record.slice(0, -ENDING.
 export const recordPath = (folder: string, run: string, command: string): string =>
   join(folder, `${runName(run, command)}${ENDING}`);
 
-/** The records in a folder, the oldest first; none if the folder cannot be read. Only names that kbuild gives, and no links. */
+/**
+ * The records in a folder, the oldest first; none if the folder cannot be read. Only names that kbuild gives, and no
+ * links.
+ */
 export function recordsIn(folder: string): readonly RecordFile[] {
   let names: readonly string[];
   try {
@@ -85,8 +88,8 @@ function removeFile(path: string): void {
 }
 
 /**
- * Removes the records that are older than the newest of their command, each with its trace: but none of a run that still
- * runs, not `own`, and no file that kbuild did not write. Several runs may do so at once.
+ * Removes the records that are older than the newest of their command, each with its trace: but none of a run that
+ * still runs, not `own`, and no file that kbuild did not write. Several runs may do so at once.
  */
 export function removeOldRecords(folder: string, own: string, isAlive: IsAlive, nowMs: number): void {
   const byCommand = new Map<string, RecordFile[]>();

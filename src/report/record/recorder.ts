@@ -5,8 +5,8 @@ import { jsonText } from '../text.ts';
 import type { RecordLine, RunRecord } from './line.ts';
 
 /**
- * The record that this process has just written: its lines need no check, which would cost every run. @throws SyntaxError if
- * it is no JSON
+ * The record that this process has just written: its lines need no check, which would cost every run. @throws
+ * SyntaxError if it is no JSON
  */
 export function ownRecord(content: string): RunRecord {
   const [head, ...lines] = content
@@ -43,8 +43,8 @@ function writeAll(file: number, text: string, write: Write): void {
 }
 
 /**
- * A record at this path, 0600 from its first byte; the file and its folders (0700) are made for its first line. One that cannot
- * be written (a full disk, a folder that is read-only) is told to `onFailure` once, and ends nothing.
+ * A record at this path, 0600 from its first byte; the file and its folders (0700) are made for its first line. One
+ * that cannot be written (a full disk, a folder that is read-only) is told to `onFailure` once, and ends nothing.
  */
 export function recorder(path: string, onFailure: (message: string) => void, write: Write = writeSync): Recorder {
   let file: number | undefined;

@@ -40,7 +40,9 @@ type Opened = Omit<OpenSpan, 'id' | 'attributes' | 'parent'> & Partial<Pick<Open
 export interface SpanList {
   /** Begins a span. The first one is the run; without `parent`, others are parts of it. */
   readonly open: (given: Opened) => OpenSpan;
-  /** Ends a span that has begun and not ended; anything else is left as it is. It may turn out to have begun earlier. */
+  /**
+   * Ends a span that has begun and not ended; anything else is left as it is. It may turn out to have begun earlier.
+   */
   readonly close: (
     span: OpenSpan | undefined,
     endMs: number,

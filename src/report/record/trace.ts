@@ -3,8 +3,8 @@ import type { Moment, Span } from './spans.ts';
 import { timelineOf } from './timeline.ts';
 
 /**
- * An event of Chrome's Trace Event Format, which Perfetto reads. Times in µs since the run's start. `X`: a complete event,
- * `i`: an instant, `M`: metadata.
+ * An event of Chrome's Trace Event Format, which Perfetto reads. Times in µs since the run's start. `X`: a complete
+ * event, `i`: an instant, `M`: metadata.
  */
 export type TraceEvent =
   | {
@@ -100,8 +100,8 @@ const complete = (tid: number, { span, ts, end }: Slice): TraceEvent => {
 };
 
 /**
- * The trace of a run: the run, its phases and every host are threads; phases, changes, waits and commands are slices. The
- * record may be that of a run that was killed. Pure.
+ * The trace of a run: the run, its phases and every host are threads; phases, changes, waits and commands are slices.
+ * The record may be that of a run that was killed. Pure.
  */
 export function traceOf(record: RunRecord): Trace {
   const { head } = record;

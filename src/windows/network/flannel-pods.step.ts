@@ -33,13 +33,18 @@ const SCRIPT = 'prepare-flannel.ps1';
 /** Label of flannel's pods on Windows hosts. */
 const WINDOWS_FLANNEL_LABEL = { name: 'app', value: 'flannel-windows' } as const;
 
-/** The API endpoint: HostProcess pods cannot use the address of the Service `kubernetes`, which Windows nodes do not reach. */
+/**
+ * The API endpoint: HostProcess pods cannot use the address of the Service `kubernetes`, which Windows nodes do not
+ * reach.
+ */
 const apiServer = ({ endpoint }: Inventory): Readonly<Record<string, string>> => ({
   KUBERNETES_SERVICE_HOST: endpointHost(endpoint),
   KUBERNETES_SERVICE_PORT: endpoint.slice(endpoint.lastIndexOf(':') + 1),
 });
 
-/** Time limit for flanneld to create its network, in seconds. It would wait forever, so the kubelet then restarts it. */
+/**
+ * Time limit for flanneld to create its network, in seconds. It would wait forever, so the kubelet then restarts it.
+ */
 const NETWORK_SECONDS = 180;
 const PROBE_SECONDS = 5;
 
@@ -53,7 +58,9 @@ const hasSubnet = {
 const onWindows = ({ nftables: _, ...settings }: InventoryWith<'flannel'>['network']['flannel']): JsonObject =>
   settings;
 
-/** flannel's objects for Windows hosts: HostProcess pods with the ServiceAccount and configuration of flannel on Linux. */
+/**
+ * flannel's objects for Windows hosts: HostProcess pods with the ServiceAccount and configuration of flannel on Linux.
+ */
 export function windowsFlannelObjects(inventory: InventoryWith<'flannel'>): readonly JsonObject[] {
   const { flannel, podSubnet, windows } = inventory.network;
   const image = windows!.flannelImage;

@@ -19,8 +19,8 @@ import { hnsNetwork, isService } from './hns.step.ts';
 
 /**
  * What outbound NAT leaves as it is. Overlay: pods and Services only, because hosts have no way back to a pod's address
- * (Microsoft's flannel_overlay.conf, flannel-overlay.yml of sig-windows-tools). host-gw: also the hosts themselves, which do
- * (kubernetes #86482); other machines of their subnet do not.
+ * (Microsoft's flannel_overlay.conf, flannel-overlay.yml of sig-windows-tools). host-gw: also the hosts themselves,
+ * which do (kubernetes #86482); other machines of their subnet do not.
  */
 const exceptions = ({ network, hosts }: InventoryWith<'flannel'>): readonly string[] => [
   network.podSubnet,
@@ -28,7 +28,10 @@ const exceptions = ({ network, hosts }: InventoryWith<'flannel'>): readonly stri
   ...(network.flannel.backend === 'vxlan' ? [] : hosts.map(({ internalAddress }) => `${internalAddress}/32`)),
 ];
 
-/** flannel's CNI configuration of a Windows host. Outbound NAT gives packets the address of the host, but for exceptions. */
+/**
+ * flannel's CNI configuration of a Windows host. Outbound NAT gives packets the address of the host, but for
+ * exceptions.
+ */
 export function windowsCniConfig(
   inventory: InventoryWith<'flannel'>,
   { internalAddress: address }: Pick<WindowsHost, 'internalAddress'>,
@@ -120,7 +123,9 @@ export const flanneldService: Step<'windows'> = {
   },
 };
 
-/** Time limit for flanneld to create its network, in seconds. It would wait forever, so kbuild then restarts it once. */
+/**
+ * Time limit for flanneld to create its network, in seconds. It would wait forever, so kbuild then restarts it once.
+ */
 const NETWORK_SECONDS = 180;
 
 async function awaitNetwork({ inventory, host }: Target<'windows'>, on: On): Promise<void> {

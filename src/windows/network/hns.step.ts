@@ -5,7 +5,10 @@ import { networkPlugin } from '../../network/plugins.value.ts';
 import { windowsPaths } from '../../paths.ts';
 import { powershell } from '../../templates.ts';
 
-/** Name of the HNS network that the network plugin creates on Windows hosts; empty if kbuild installs no network on them. */
+/**
+ * Name of the HNS network that the network plugin creates on Windows hosts; empty if kbuild installs no network on
+ * them.
+ */
 export const hnsNetwork = (inventory: Inventory): string =>
   networkPlugin(inventory).windows?.hnsNetwork(inventory.network) ?? '';
 

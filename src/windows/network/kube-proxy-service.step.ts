@@ -14,7 +14,9 @@ function reservedAddress({ inventory, facts }: Target<'windows'>): string | unde
   return facts.sourceVip.address;
 }
 
-/** Reserves an address of the node's pod subnet for kube-proxy, so that no pod gets it. Only overlay networks need one. */
+/**
+ * Reserves an address of the node's pod subnet for kube-proxy, so that no pod gets it. Only overlay networks need one.
+ */
 export const sourceVip: Step<'windows'> = {
   name: 'source-vip',
   diff: (target) => {

@@ -11,7 +11,9 @@ import { portOf } from './objects.ts';
 export interface Bench extends Omit<PodSpace, 'warnings'> {
   /** Cluster address and node port of a Service. */
   service(name: string): Promise<{ readonly address: string; readonly nodePort: number }>;
-  /** Name of the pod that answers a request of pod `from`. Throws an Error with the answer's first error if none does. */
+  /**
+   * Name of the pod that answers a request of pod `from`. Throws an Error with the answer's first error if none does.
+   */
   dial(from: string, host: string, port: number): Promise<string>;
   /** Hostname that the pod's server at this port returns, through the API server's proxy. */
   hostname(pod: string, port: number): Promise<string>;

@@ -15,7 +15,10 @@ import {
 } from './objects.ts';
 import { fail, limit, notTried, type Outcome, pass } from './plan.ts';
 
-/** One thing that must work, e.g. a connection. If `attempt` rejects, the flow failed; the selftest retries until `flowMs`. */
+/**
+ * One thing that must work, e.g. a connection. If `attempt` rejects, the flow failed; the selftest retries until
+ * `flowMs`.
+ */
 export interface Flow {
   readonly title: string;
   readonly attempt: (trial: Trial) => Promise<Outcome>;

@@ -149,7 +149,8 @@ function groupObjects(group: Group, image: string): readonly JsonObject[] {
             {},
             {
               runtimeClassName: runtimeClassOf(group)!,
-              // Its class tolerates the taint of Windows; what else the inventory has put on a node is not its business.
+              // Its class tolerates the taint of Windows; what else the inventory has put on a node is not its
+              // business.
               tolerations: tolerating(
                 group.nodes.flatMap((node) => blockingTaints(node).filter(({ key }) => key !== WINDOWS_TAINT.key)),
               ),

@@ -24,8 +24,8 @@ export function defaultOutside({ network, runtime }: Pick<Inventory, 'network' |
 }
 
 /**
- * True for an address that pods reach without translation: one of pods, Services, or hosts. A connection there proves nothing about
- * the outside.
+ * True for an address that pods reach without translation: one of pods, Services, or hosts. A connection there proves
+ * nothing about the outside.
  */
 function isInside(address: string, { network, hosts }: Pick<Inventory, 'network' | 'hosts'>): boolean {
   const subnets = [network.podSubnet, network.serviceSubnet].flatMap((list) => list.split(','));
@@ -37,8 +37,8 @@ function isInside(address: string, { network, hosts }: Pick<Inventory, 'network'
 }
 
 /**
- * What the selftest connects to outside the cluster. `target`: `host:port`. `resolve`: IPv4 addresses of a name, as a control
- * plane sees them; empty if it knows none.
+ * What the selftest connects to outside the cluster. `target`: `host:port`. `resolve`: IPv4 addresses of a name, as a
+ * control plane sees them; empty if it knows none.
  */
 export async function outsideOf(
   inventory: Pick<Inventory, 'network' | 'hosts'>,

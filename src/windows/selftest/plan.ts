@@ -52,8 +52,8 @@ export const blockingTaints = ({ taints }: NodeView): readonly Taint[] =>
   taints.filter(({ effect }) => effect !== 'PreferNoSchedule');
 
 /**
- * True if pods of the selftest can start on the node: it is ready, not cordoned, and has no taint but that of control planes, that
- * of Windows, and those of the inventory. The pods tolerate these.
+ * True if pods of the selftest can start on the node: it is ready, not cordoned, and has no taint but that of control
+ * planes, that of Windows, and those of the inventory. The pods tolerate these.
  */
 const isUsable = (hosts: readonly Host[], node: NodeView): boolean => {
   const host = hosts.find(({ name }) => name === node.name);

@@ -1,7 +1,7 @@
 # shellcheck shell=sh
-# Functions for scripts that download a file on a host with curl, which dnf and images bring. curl honours http_proxy, https_proxy
-# and no_proxy.
-# download TRIES ANSWER_SECONDS SECONDS URL FILE: the limits for an answer and for one try (0: none). Errors go to stderr.
+# Functions for scripts that download a file on a host with curl, which dnf and images bring. curl honours http_proxy,
+# https_proxy and no_proxy. download TRIES ANSWER_SECONDS SECONDS URL FILE: the limits for an answer and for one try (0:
+# none). Errors go to stderr.
 download() {
   # What begins with TLS stays with TLS, wherever it is redirected.
   case $4 in

@@ -1,12 +1,13 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
 # uses: host/packages/program-files.sh
 # given: downloader
-# Installs published programs. DOWNLOADS: lines NAME VERSION KIND FOLDER FILE URL PROOF SIGNATURE: the package NAME has the file at
-# URL. KIND `program`: it becomes FOLDER/FILE; `archive`: its programs go to FOLDER. PROOF: `sha256:` and the checksum of the file,
-# or the URL of a text with it. SIGNATURE `auto`: the signature beside the file is verified if cosign is there; `required`: without
-# cosign nothing is installed; `none`. IDENTITY, ISSUER: whose signature it must be. PROGRAMS: the folder of records. RESTART: units that
-# are restarted if they run. UNPACK: a path; then files are only downloaded, and kubeadm is copied to it. PROXY, HTTPS_PROXY, NO_PROXY: the
-# way out; may be empty. The functions of program-files.sh and of a download.sh stand before this script.
+# Installs published programs. DOWNLOADS: lines NAME VERSION KIND FOLDER FILE URL PROOF SIGNATURE: the package NAME has
+# the file at URL. KIND `program`: it becomes FOLDER/FILE; `archive`: its programs go to FOLDER. PROOF: `sha256:` and
+# the checksum of the file, or the URL of a text with it. SIGNATURE `auto`: the signature beside the file is verified if
+# cosign is there; `required`: without cosign nothing is installed; `none`. IDENTITY, ISSUER: whose signature it must
+# be. PROGRAMS: the folder of records. RESTART: units that are restarted if they run. UNPACK: a path; then files are
+# only downloaded, and kubeadm is copied to it. PROXY, HTTPS_PROXY, NO_PROXY: the way out; may be empty. The functions
+# of program-files.sh and of a download.sh stand before this script.
 if [ -n "$PROXY" ]; then export http_proxy="$PROXY"; fi
 if [ -n "$HTTPS_PROXY" ]; then export https_proxy="$HTTPS_PROXY"; fi
 export no_proxy="$NO_PROXY"

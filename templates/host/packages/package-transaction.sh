@@ -1,6 +1,7 @@
 # shellcheck shell=sh disable=SC2034  # the script that follows reads them
-# Functions for scripts that install packages. The script that follows defines `is_locked STATUS FILE`, which is true when a
-# command with this status and stderr failed because another process holds a lock, and `holders`, which prints them.
+# Functions for scripts that install packages. The script that follows defines `is_locked STATUS FILE`, which is true
+# when a command with this status and stderr failed because another process holds a lock, and `holders`, which prints
+# them.
 LOCK_SECONDS=600
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

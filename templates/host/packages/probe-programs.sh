@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
-# Prints NAME VERSION STATE for every record in the folder PROGRAMS: `installed` if each file of it has the size and the time
-# that it had after its installation, else `changed`.
+# Prints NAME VERSION STATE for every record in the folder PROGRAMS: `installed` if each file of it has the size and the
+# time that it had after its installation, else `changed`.
 for record in "$PROGRAMS"/*; do
   if ! [ -f "$record" ]; then continue; fi
   state=installed

@@ -1,13 +1,14 @@
 # given: downloader
-# Asks for what is WANTED (`KIND WORD URL...`, one a line; WORD `-`: none), all lines at once, the URLs of a line in turn
-# until one has it: where no name is resolved, that takes long, and the mirror before it suffices. Prints for each that was
-# asked KIND, URL, `there` or `missing` or what went wrong, and of a `key` its content in base64. A `packages` must hold
-# a line that begins with `Version: WORD`. An `image`, or the `tags` of one, is asked for with curl where that is there;
-# `download` cannot say what it accepts, so its 404 means nothing, and it has no login. ACCESS_IN: a folder on tmpfs, or empty; if it is
-# named, lines on stdin have the names and the base64 of files: where one has a WORD, WORD.header is a login and WORD.ca a private
-# authority. They go with this script, and with the next one if this one is killed.
-# An `image` whose registry shows its manifest must be there for ARCHITECTURE (amd64, arm64; empty: any); the answer is otherwise
-# `foreign` and what it is there for. PROXY, HTTPS_PROXY, NO_PROXY: the way out; may be empty. The functions of a download.sh stand before this script.
+# Asks for what is WANTED (`KIND WORD URL...`, one a line; WORD `-`: none), all lines at once, the URLs of a line in
+# turn until one has it: where no name is resolved, that takes long, and the mirror before it suffices. Prints for each
+# that was asked KIND, URL, `there` or `missing` or what went wrong, and of a `key` its content in base64. A `packages`
+# must hold a line that begins with `Version: WORD`. An `image`, or the `tags` of one, is asked for with curl where that
+# is there; `download` cannot say what it accepts, so its 404 means nothing, and it has no login. ACCESS_IN: a folder on
+# tmpfs, or empty; if it is named, lines on stdin have the names and the base64 of files: where one has a WORD,
+# WORD.header is a login and WORD.ca a private authority. They go with this script, and with the next one if this one is
+# killed. An `image` whose registry shows its manifest must be there for ARCHITECTURE (amd64, arm64; empty: any); the
+# answer is otherwise `foreign` and what it is there for. PROXY, HTTPS_PROXY, NO_PROXY: the way out; may be empty. The
+# functions of a download.sh stand before this script.
 if [ -n "$PROXY" ]; then export http_proxy="$PROXY"; fi
 if [ -n "$HTTPS_PROXY" ]; then export https_proxy="$HTTPS_PROXY"; fi
 export no_proxy="$NO_PROXY"

@@ -18,8 +18,8 @@ const named = ({ certificates }: Pick<InventoryFile, 'certificates'>) =>
       });
 
 /**
- * An authority of the inventory signs with its key, which kubeadm and the cluster then have, or by a command, and then no host has
- * the key.
+ * An authority of the inventory signs with its key, which kubeadm and the cluster then have, or by a command, and then
+ * no host has the key.
  */
 export const signingAuthority: Rule = (file) =>
   named(file).flatMap(({ setting, key, sign }) => {
@@ -35,7 +35,10 @@ export const signingAuthority: Rule = (file) =>
       : [];
   });
 
-/** kbuild places etcd's authority where it makes etcd's certificates: on control planes with stacked etcd, or on hosts of role etcd. */
+/**
+ * kbuild places etcd's authority where it makes etcd's certificates: on control planes with stacked etcd, or on hosts
+ * of role etcd.
+ */
 export const etcdsAuthority: Rule = (file) =>
   named(file).flatMap(({ setting, sign }) => {
     if (setting !== 'etcdCa' || file.etcd.topology === 'stacked') return [];

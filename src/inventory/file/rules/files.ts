@@ -20,8 +20,8 @@ const OWN_PATHS: ReadonlySet<string> = new Set([
 const OWN_FOLDERS = [paths.state, paths.run, paths.kubeadmPatches] as const;
 
 /**
- * Files that kubeadm or a kubelet writes (kubeadm's constants.go and the kubelet's --cert-dir). Other files in these folders are the
- * operator's: the API server reads an audit policy or the CA of a login service from there.
+ * Files that kubeadm or a kubelet writes (kubeadm's constants.go and the kubelet's --cert-dir). Other files in these
+ * folders are the operator's: the API server reads an audit policy or the CA of a login service from there.
  */
 const KUBEADM_PATHS = [
   /^\/etc\/kubernetes\/pki\/(?:etcd\/)?(?:ca|front-proxy-ca|apiserver|apiserver-kubelet-client|apiserver-etcd-client|front-proxy-client|server|peer|healthcheck-client)\.(?:crt|key)$/,

@@ -81,8 +81,8 @@ export const supportedHosts: Rule = ({ hosts }) =>
   });
 
 /**
- * An even number of control planes tolerates no more failures than one less, because of the etcd members on them. Beside an
- * etcd of its own a single API server is enough: two of them survive the loss of one.
+ * An even number of control planes tolerates no more failures than one less, because of the etcd members on them.
+ * Beside an etcd of its own a single API server is enough: two of them survive the loss of one.
  */
 export const controlPlaneCount: Rule = ({ hosts, etcd }) => {
   const count = hosts.filter(({ role }) => role === 'control-plane').length;

@@ -44,7 +44,10 @@ function unbalanced(block: string): string | undefined {
 /** True if names of one zone lie in the other. */
 const nested = (a: string, b: string): boolean => a === b || a.endsWith(`.${b}`) || b.endsWith(`.${a}`);
 
-/** Blocks are whole, and none takes names of the cluster away from kubeadm's block: CoreDNS uses the one with the longest zone. */
+/**
+ * Blocks are whole, and none takes names of the cluster away from kubeadm's block: CoreDNS uses the one with the
+ * longest zone.
+ */
 export const dnsBlocks: Rule = ({ dns: { blocks }, kubernetes: { dnsDomain } }) => {
   const seen = new Map<string, string>();
   return Object.entries(blocks).flatMap(([key, block]): readonly Violation[] => {
@@ -113,7 +116,10 @@ export const ownNetworks = ({ network }: Pick<InventoryFile, 'network'>): readon
   })),
 ];
 
-/** Networks that share addresses: the finding stands at the first of two, but for `moreServiceSubnets`, which can be edited later. */
+/**
+ * Networks that share addresses: the finding stands at the first of two, but for `moreServiceSubnets`, which can be
+ * edited later.
+ */
 const overlapping = (all: readonly OwnNetwork[]): readonly Violation[] =>
   all.flatMap((one, i) =>
     all
@@ -182,7 +188,10 @@ export const podSubnetSize: Rule = (file) => {
     : [];
 };
 
-/** kubeadm's limits: at most 20 bits of Services, at least ten addresses (DNS is the tenth). Further networks keep to them, too. */
+/**
+ * kubeadm's limits: at most 20 bits of Services, at least ten addresses (DNS is the tenth). Further networks keep to
+ * them, too.
+ */
 export const serviceSubnetSize: Rule = (file) =>
   ownNetworks(file).flatMap(({ path, name, cidr }) => {
     const bits = bitsOf(cidr);

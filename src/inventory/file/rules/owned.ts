@@ -149,14 +149,19 @@ export const ownedLabels: Rule = ({ roles, groups, hosts }) => {
   ];
 };
 
-/** Settings without which packets of pods are not forwarded. The kernel sets the last two with `net.ipv4.ip_forward`, too. */
+/**
+ * Settings without which packets of pods are not forwarded. The kernel sets the last two with `net.ipv4.ip_forward`,
+ * too.
+ */
 const FORWARDING: Readonly<Record<string, string>> = {
   ...REQUIRED_SYSCTLS,
   'net.ipv4.conf.all.forwarding': '1',
   'net.ipv4.conf.default.forwarding': '1',
 };
 
-/** Settings that every kubelet sets when it starts: setupKernelTunables in pkg/kubelet/cm/container_manager_linux.go. */
+/**
+ * Settings that every kubelet sets when it starts: setupKernelTunables in pkg/kubelet/cm/container_manager_linux.go.
+ */
 const OF_KUBELET: Readonly<Record<string, string>> = {
   'vm.overcommit_memory': '1',
   'vm.panic_on_oom': '0',

@@ -33,8 +33,9 @@ const addressesOf = ({ kubernetes, downloads }: InventoryFile, from: DownloadNam
     : [downloads[from].url];
 
 /**
- * Programs of Linux hosts that come without TLS have a SHA-256 in the inventory, or must have a signature: a published checksum would
- * come by the same way. Which architecture a host has is not known here; `programFiles` decides again for each file.
+ * Programs of Linux hosts that come without TLS have a SHA-256 in the inventory, or must have a signature: a published
+ * checksum would come by the same way. Which architecture a host has is not known here; `programFiles` decides again
+ * for each file.
  */
 const linuxDownloads: Rule = (file) =>
   sourcesOf(file).flatMap((from) => {
@@ -45,10 +46,16 @@ const linuxDownloads: Rule = (file) =>
     return [problem(['downloads', from, 'url'], `${WHY} the SHA-256 of each file below downloads.sha256${or}`)];
   });
 
-/** The programs of a Windows host that come from a source and have no SHA-256 otherwise: nssm and those of the network must have one. */
+/**
+ * The programs of a Windows host that come from a source and have no SHA-256 otherwise: nssm and those of the network
+ * must have one.
+ */
 type WindowsSource = keyof typeof WINDOWS_DOWNLOADS;
 
-/** True if the inventory has a SHA-256 for what comes from the source: programs of Kubernetes, or an archive with the source's name. */
+/**
+ * True if the inventory has a SHA-256 for what comes from the source: programs of Kubernetes, or an archive with the
+ * source's name.
+ */
 const isPinnedOnWindows = ({ downloads }: WindowsSettings, from: WindowsSource): boolean =>
   from === 'kubernetes'
     ? ['kubelet.exe', 'kubeadm.exe'].every((name) => downloads.sha256[name] !== undefined)

@@ -143,8 +143,8 @@ export const runtimeRegistries: Rule = (file) =>
   );
 
 /**
- * The programs that a runtime needs beside its packages fit Kubernetes, and the SHA-256 of each is known for some architecture: which
- * one a host has is not known here.
+ * The programs that a runtime needs beside its packages fit Kubernetes, and the SHA-256 of each is known for some
+ * architecture: which one a host has is not known here.
  */
 export const runtimePrograms: Rule = (file) =>
   runtimesOf(file).flatMap(({ title, programs = [] }) =>

@@ -54,7 +54,9 @@ const servicesOfPlugin: Rule = ({ network }) => {
 /** Fields of KubeletConfiguration with a path that kubeadm does not give its drive on Windows. */
 const PATH_FIELDS = ['tlsCertFile', 'tlsPrivateKeyFile', 'podLogsDir', 'volumePluginDir'];
 
-/** True for a value with a path of Linux: programs on Windows take it for one below the folder of their configuration. */
+/**
+ * True for a value with a path of Linux: programs on Windows take it for one below the folder of their configuration.
+ */
 const hasNoDrive = (value: unknown): boolean => typeof value === 'string' && /(?:^|[,=])\/(?!\/)/.test(value);
 
 /** Settings of the kubelet that a Windows host gets, from any level, and whose paths have no drive. */

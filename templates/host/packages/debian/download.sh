@@ -1,8 +1,7 @@
 # shellcheck shell=sh
 # Functions for scripts that download a file on a host with apt. apt-helper is a part of apt: it is always there, and
-# honours apt's proxy.
-# download TRIES ANSWER_SECONDS SECONDS URL FILE: the limits for an answer and for the whole download (0: none). Errors go
-# to stderr.
+# honours apt's proxy. download TRIES ANSWER_SECONDS SECONDS URL FILE: the limits for an answer and for the whole
+# download (0: none). Errors go to stderr.
 download() {
   # apt downloads as a user of its own, because what it talks to may take it over. The folder is that user's only meanwhile, and a link
   # that is there afterwards is nothing that was downloaded.

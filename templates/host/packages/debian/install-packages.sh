@@ -1,9 +1,9 @@
 # uses: host/packages/package-transaction.sh
 # One apt transaction: finishes an interrupted one, installs, holds. Waits for other package tools and never kills them.
-# PACKAGES: lines "name version" (version "any": the candidate). OPTIONAL: names, installed along when a repository has them.
-# HOLD: names held afterwards. SOURCES: files of sources.list.d that have the packages; their lists are fetched first.
-# UNPACK: a path; then the packages are only downloaded, and kubeadm's program is unpacked to it. Empty: they are installed.
-# The functions of host/packages/package-transaction.sh and LOCK_SECONDS stand before this script.
+# PACKAGES: lines "name version" (version "any": the candidate). OPTIONAL: names, installed along when a repository has
+# them. HOLD: names held afterwards. SOURCES: files of sources.list.d that have the packages; their lists are fetched
+# first. UNPACK: a path; then the packages are only downloaded, and kubeadm's program is unpacked to it. Empty: they are
+# installed. The functions of host/packages/package-transaction.sh and LOCK_SECONDS stand before this script.
 export DEBIAN_FRONTEND=noninteractive DEBIAN_PRIORITY=critical NEEDRESTART_SUSPEND=1 APT_LISTCHANGES_FRONTEND=none LC_ALL=C
 # Where downloads grow, for job.sh.
 printf '%s\n' /var/cache/apt/archives /var/lib/apt/lists >downloads || :

@@ -1,6 +1,7 @@
 # shellcheck shell=sh disable=SC2034,SC2154  # the scripts that follow use these, and set their parameters
-# What dnf 4 does in its own way, for the scripts that call it. SOURCES: files of yum.repos.d whose packages are installed. PROXY: URL
-# of the proxy for repositories that name none; may be empty. The functions of host/packages/rpm/functions.sh stand before this script.
+# What dnf 4 does in its own way, for the scripts that call it. SOURCES: files of yum.repos.d whose packages are
+# installed. PROXY: URL of the proxy for repositories that name none; may be empty. The functions of
+# host/packages/rpm/functions.sh stand before this script.
 export LC_ALL=C
 CACHE=/var/cache/dnf
 

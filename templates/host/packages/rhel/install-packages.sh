@@ -1,12 +1,12 @@
 # uses: host/packages/package-transaction.sh
 # given: rpm dnf
 # One dnf transaction: finishes an interrupted one, installs, holds. Waits for other package tools and never kills them.
-# PACKAGES: lines "name version" (version "any": the newest). OPTIONAL: names, installed along when a repository has them.
-# HOLD: names held afterwards. SOURCES: files of yum.repos.d that have the packages; their metadata is fetched first.
-# UNPACK: a path; then the packages are only downloaded, and kubeadm's program is unpacked to it. Empty: they are installed.
-# PROXY: URL of the proxy for all repositories that name none; may be empty. KEYS: see rpm/functions.sh.
-# The functions of host/packages/rpm/functions.sh, of host/packages/package-transaction.sh and of host/packages/rhel/dnf4.sh or host/packages/rhel/dnf5.sh, which also set CACHE, the
-# folder of dnf's cache, stand before this script.
+# PACKAGES: lines "name version" (version "any": the newest). OPTIONAL: names, installed along when a repository has
+# them. HOLD: names held afterwards. SOURCES: files of yum.repos.d that have the packages; their metadata is fetched
+# first. UNPACK: a path; then the packages are only downloaded, and kubeadm's program is unpacked to it. Empty: they are
+# installed. PROXY: URL of the proxy for all repositories that name none; may be empty. KEYS: see rpm/functions.sh. The
+# functions of host/packages/rpm/functions.sh, of host/packages/package-transaction.sh and of host/packages/rhel/dnf4.sh
+# or host/packages/rhel/dnf5.sh, which also set CACHE, the folder of dnf's cache, stand before this script.
 export LC_ALL=C
 printf '%s\n' "$CACHE" >downloads || :
 

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
-# Prints "pending" and the components that need a reboot; nothing if none does. dnf's status is 1 if a reboot is needed, and also if
-# it has no such plugin: then no program on the host knows it.
+# Prints "pending" and the components that need a reboot; nothing if none does. dnf's status is 1 if a reboot is needed,
+# and also if it has no such plugin: then no program on the host knows it.
 status=0
 reasons=$(LC_ALL=C dnf -q needs-restarting -r 2>&1) || status=$?
 case $reasons in *'No such command'*)

@@ -1,6 +1,7 @@
 # shellcheck shell=sh disable=SC2034,SC2154  # the scripts that follow use these, and set their parameters
-# Functions for scripts of package managers over rpm. SOURCES: files that describe repositories. KEYS: a file with the keys that
-# kbuild imports into rpm's database: reset takes these out again, and no others. UNPACK: where the program kubeadm goes.
+# Functions for scripts of package managers over rpm. SOURCES: files that describe repositories. KEYS: a file with the
+# keys that kbuild imports into rpm's database: reset takes these out again, and no others. UNPACK: where the program
+# kubeadm goes.
 
 # The name of the repository that the file $1 describes; nothing if there is no such file.
 id_of() { sed -n 's/^\[\(.*\)\]$/\1/p' "$1" 2>/dev/null || :; }

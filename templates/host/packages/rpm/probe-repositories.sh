@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
-# Prints the names of the enabled repositories that FILES (patterns) describe, besides kbuild's, one a line. A repository is
-# enabled unless its description says otherwise.
+# Prints the names of the enabled repositories that FILES (patterns) describe, besides kbuild's, one a line. A
+# repository is enabled unless its description says otherwise.
 # shellcheck disable=SC2086 # patterns
 for file in $FILES; do
   if ! [ -e "$file" ]; then continue; fi

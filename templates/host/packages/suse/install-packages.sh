@@ -1,10 +1,11 @@
 # uses: host/packages/rpm/functions.sh host/packages/suse/zypper.sh host/packages/package-transaction.sh
-# One zypper transaction: finishes an interrupted one, installs, holds. Waits for other package tools and never kills them.
-# PACKAGES: lines "name version" (version "any": the installed one, or the newest). OPTIONAL: names, installed along when a repository
-# has them. HOLD: names held afterwards. SOURCES: files of repos.d that have the packages; their metadata is fetched first.
-# UNPACK: a path; then the packages are only downloaded, and kubeadm's program is unpacked to it. Empty: they are installed.
-# HTTP_PROXY_URL, HTTPS_PROXY_URL, NO_PROXY_HOSTS: the proxy for repositories that name none; may be empty. KEYS: see rpm/functions.sh.
-# The functions of host/packages/rpm/functions.sh, host/packages/suse/zypper.sh and host/packages/package-transaction.sh stand before this script.
+# One zypper transaction: finishes an interrupted one, installs, holds. Waits for other package tools and never kills
+# them. PACKAGES: lines "name version" (version "any": the installed one, or the newest). OPTIONAL: names, installed
+# along when a repository has them. HOLD: names held afterwards. SOURCES: files of repos.d that have the packages; their
+# metadata is fetched first. UNPACK: a path; then the packages are only downloaded, and kubeadm's program is unpacked to
+# it. Empty: they are installed. HTTP_PROXY_URL, HTTPS_PROXY_URL, NO_PROXY_HOSTS: the proxy for repositories that name
+# none; may be empty. KEYS: see rpm/functions.sh. The functions of host/packages/rpm/functions.sh,
+# host/packages/suse/zypper.sh and host/packages/package-transaction.sh stand before this script.
 printf '%s\n' /var/cache/zypp/packages >downloads || :
 if [ -n "$HTTP_PROXY_URL" ]; then export http_proxy="$HTTP_PROXY_URL"; fi
 if [ -n "$HTTPS_PROXY_URL" ]; then export https_proxy="$HTTPS_PROXY_URL"; fi
