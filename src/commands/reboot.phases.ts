@@ -2,6 +2,7 @@ import { endpointServes } from '../balancer/balancer.phases.ts';
 import { type Fleet, linuxFacts } from '../cluster/fleet/fleet.ts';
 import { cordonStep } from '../engine/drain.ts';
 import { cluster, ifAny, linux, VERIFIES, WHOLE_IN_TURN } from '../engine/phases.ts';
+import { batchesOf, cordonsFirst, type RollOptions } from '../engine/rolling.ts';
 import type { Phase, Step } from '../engine/step.ts';
 import { jobEnded } from '../host/idle.step.ts';
 import {
@@ -11,7 +12,6 @@ import {
   rebootForgotten,
   rebootNote,
   rebootNoted,
-  type RebootOptions,
   type Reboots,
   rebootSteps,
   whileDue,
@@ -22,7 +22,6 @@ import { corednsSpread, spreadAfterDrains } from '../kubeadm/coredns.step.ts';
 import { controlPlaneServes } from '../kubeadm/join.step.ts';
 import { nodeReady, settled } from '../kubeadm/ready.step.ts';
 import { networkReady } from '../network/ready.step.ts';
-import { inBatches } from '../upgrade/hop.ts';
 
 /**
  * Which of these hosts a run restarts: those that want it, or all. If a run over all hosts was cut off, only its hosts are left: a
@@ -56,29 +55,23 @@ function holderLast(inventory: Inventory, fleet: Fleet | undefined, hosts: reado
 }
 
 /** The first worker alone, then batches, each of which is cordoned as a whole before a node of it is drained. */
-function workerPhases(workers: readonly LinuxHost[], reboots: Reboots, options: RebootOptions): readonly Phase[] {
-  const batches = [workers.slice(0, 1), ...inBatches(workers.slice(1), options.atOnce)];
-  return batches.flatMap((hosts, number): readonly Phase[] => {
-    const which = `batch ${String(number + 1)} of ${String(batches.length)}`;
+const workerPhases = (workers: readonly LinuxHost[], reboots: Reboots, options: RollOptions): readonly Phase[] =>
+  batchesOf(workers, options.atOnce, 'batch').flatMap((batch): readonly Phase[] => {
+    const { hosts, number, which } = batch;
     const back = othersRebooted(reboots, hosts);
-    const how = { concurrency: Math.max(1, hosts.length), batch: `workers-${String(number + 1)}` };
-    const phase = (name: string, title: string, steps: readonly Step[]): Phase =>
-      linux(`${name}-${String(number + 1)}`, `${title}, ${which}`, hosts, steps, how);
+    const how = { concurrency: hosts.length, batch: `workers-${String(number)}` };
     const cordon = whileDue(
       reboots,
       cordonStep(() => true),
     );
+    const steps = [back, jobEnded, ...rebootSteps(reboots, options, [nodeReady, networkReady])];
     return [
-      // A worker alone is cordoned by its own drain.
-      ...(hosts.length < 2 || options.drain === 'no' ? [] : [phase('cordon', 'Cordon workers', [back, cordon])]),
-      phase('reboot-workers', 'Reboot workers', [
-        back,
-        jobEnded,
-        ...rebootSteps(reboots, options, [nodeReady, networkReady]),
-      ]),
+      ...(cordonsFirst(batch, options)
+        ? [linux(`cordon-${String(number)}`, `Cordon workers, ${which}`, hosts, [back, cordon], how)]
+        : []),
+      linux(`reboot-workers-${String(number)}`, `Reboot workers, ${which}`, hosts, steps, how),
     ];
   });
-}
 
 /** What `up` would find to do afterwards: drains may leave CoreDNS on one node, and the control plane has just started. */
 function endPhases(inventory: Inventory, reboots: Reboots, fleet: Fleet | undefined): readonly Phase[] {
@@ -96,12 +89,7 @@ function endPhases(inventory: Inventory, reboots: Reboots, fleet: Fleet | undefi
  * What `kbuild reboot` does, in order: it notes the boot ids, restarts workers in batches, then etcd hosts, control planes and load
  * balancers one at a time (the holder of the virtual address last), verifies the cluster, and removes the notes when all are through.
  */
-export function reboot(
-  inventory: Inventory,
-  reboots: Reboots,
-  options: RebootOptions,
-  fleet?: Fleet,
-): readonly Phase[] {
+export function reboot(inventory: Inventory, reboots: Reboots, options: RollOptions, fleet?: Fleet): readonly Phase[] {
   const { hosts } = reboots;
   const of = (role: Role): readonly LinuxHost[] => hosts.filter((host) => host.role === role);
   const serial = (name: string, title: string, role: Role, gates: readonly Step[]): readonly Phase[] =>

@@ -2,6 +2,8 @@ import type { Fleet } from '../cluster/fleet/fleet.ts';
 import type { NodeView } from '../cluster/fleet/view.ts';
 import { isNoted } from '../cluster/nodes.ts';
 import { cordonStep } from '../engine/drain.ts';
+import { linux } from '../engine/phases.ts';
+import { type Batch, batchesOf, cordonsFirst, type RollOptions } from '../engine/rolling.ts';
 import type { Phase, Step } from '../engine/step.ts';
 import { jobEnded } from '../host/idle.step.ts';
 import { linuxWorkers } from '../inventory/hosts.ts';
@@ -10,22 +12,10 @@ import { kubeadmPatches } from '../kubeadm/patches.step.ts';
 import { nodeReady } from '../kubeadm/ready.step.ts';
 import { networkReady } from '../network/ready.step.ts';
 import { runtimeSteps } from '../runtime/runtimes.step.ts';
-import { atHop, type Hop, inBatches } from '../upgrade/hop.ts';
-import { kubeadmPackage, type NodeOptions, nodeSteps, othersAreBack } from '../upgrade/node.step.ts';
+import { atHop, type Hop } from '../upgrade/hop.ts';
+import { kubeadmPackage, nodeSteps, othersUpgraded } from '../upgrade/node.step.ts';
 import { isMarked, marked, unmarked } from '../upgrade/old-workers.step.ts';
 import { hasOldKubelet, isBehind } from '../upgrade/versions.ts';
-
-/** Some workers at once, and what they take. */
-interface Batch {
-  readonly name: string;
-  readonly title: string;
-  readonly hosts: readonly LinuxHost[];
-  readonly steps: readonly Step[];
-  /** As that of a phase. */
-  readonly batch?: string;
-}
-
-const phaseOf = (batch: Batch): Phase => ({ ...batch, kind: 'linux', concurrency: batch.hosts.length });
 
 /** Workers that are older than the hop, or that an upgrade has left halfway. */
 function dueWorkers(inventory: Inventory, fleet: Fleet, hop: Hop): readonly LinuxHost[] {
@@ -40,13 +30,11 @@ function dueWorkers(inventory: Inventory, fleet: Fleet, hop: Hop): readonly Linu
  * Workers that are older than the hop: one alone first, then batches, each of which is cordoned as a whole before a node of it is
  * drained. A batch that fails ends those after it.
  */
-export function workerPhases(inventory: Inventory, fleet: Fleet, hop: Hop, options: NodeOptions): readonly Phase[] {
+export function workerPhases(inventory: Inventory, fleet: Fleet, hop: Hop, options: RollOptions): readonly Phase[] {
   const due = dueWorkers(inventory, fleet, hop);
-  const [canary, ...others] = due;
-  if (canary === undefined) return [];
   const isOld = (node: NodeView): boolean => hasOldKubelet(node, hop.version);
   // Alone, a worker has no other one that pods could prefer.
-  const marks: readonly Step[] = others.length === 0 ? [] : [marked(isOld)];
+  const marks: readonly Step[] = due.length < 2 ? [] : [marked(isOld)];
   const at = (steps: readonly Step[]): readonly Step[] => steps.map((step) => atHop<'linux'>(hop, step));
   const steps = at([
     jobEnded,
@@ -58,34 +46,25 @@ export function workerPhases(inventory: Inventory, fleet: Fleet, hop: Hop, optio
       last: [unmarked((node) => marks.length > 0 && isOld(node))],
     }),
   ]);
-  const batches = inBatches(others, options.atOnce);
-  const ofBatch = (hosts: readonly LinuxHost[], number: number): readonly Phase[] => {
-    const name = String(number + 1);
-    const which = `batch ${name} of ${String(batches.length)}`;
-    const back = othersAreBack(hop, hosts);
-    const cordon = {
-      name: `cordon-${name}`,
-      title: `Cordon workers, ${which}`,
-      hosts,
-      steps: [back, cordonStep(isOld)],
-      batch: `workers-${name}`,
-    };
+  const ofBatch = (batch: Batch<LinuxHost>): readonly Phase[] => {
+    const { hosts, number, which } = batch;
+    const [back, concurrency, name] = [othersUpgraded(hop, hosts), hosts.length, `workers-${String(number)}`];
+    const all = [back, ...steps];
+    if (number === 0)
+      return [linux('canary', `Upgrade the first worker to ${hop.version}`, hosts, all, { concurrency })];
+    const how = { concurrency, batch: name };
+    const cordon = [back, cordonStep(isOld)];
     return [
-      // A worker alone is cordoned by its own drain.
-      ...(hosts.length === 1 || options.drain === 'no' ? [] : [phaseOf(cordon)]),
-      phaseOf({ name: `workers-${name}`, title: `Upgrade workers, ${which}`, hosts, steps: [back, ...steps] }),
+      ...(cordonsFirst(batch, options)
+        ? [linux(`cordon-${String(number)}`, `Cordon workers, ${which}`, hosts, cordon, how)]
+        : []),
+      linux(name, `Upgrade workers, ${which}`, hosts, all, { concurrency }),
     ];
   };
   return [
     ...(marks.length === 0
       ? []
-      : [phaseOf({ name: 'old-workers', title: 'Mark workers that are older', hosts: due, steps: marks })]),
-    phaseOf({
-      name: 'canary',
-      title: `Upgrade the first worker to ${hop.version}`,
-      hosts: [canary],
-      steps: [othersAreBack(hop, [canary]), ...steps],
-    }),
-    ...batches.flatMap(ofBatch),
+      : [linux('old-workers', 'Mark workers that are older', due, marks, { concurrency: due.length })]),
+    ...batchesOf(due, options.atOnce, 'canary').flatMap(ofBatch),
   ];
 }

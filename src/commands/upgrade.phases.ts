@@ -2,6 +2,7 @@ import { backInBalancers, outOfBalancers } from '../balancer/servers.step.ts';
 import type { Fleet, Kind } from '../cluster/fleet/fleet.ts';
 import { when } from '../engine/combinators.ts';
 import { cluster, ifAny, IN_TURN, linux, WHOLE, WHOLE_IN_TURN } from '../engine/phases.ts';
+import type { RollOptions } from '../engine/rolling.ts';
 import type { Phase, Step } from '../engine/step.ts';
 import { onlyHosts } from '../engine/target.ts';
 import { jobEnded } from '../host/idle.step.ts';
@@ -30,7 +31,7 @@ import { builtEtcdMinimum, builtEtcdUpgraded, etcdKubeletUpgraded } from '../upg
 import { fetched, hopRepositories, lastRepository, nothingFetched } from '../upgrade/fetch.step.ts';
 import { atHop, etcdBefore, type Hop } from '../upgrade/hop.ts';
 import { rulesOfKubeadm } from '../upgrade/kubeadm-rules.step.ts';
-import { kubeadmPackage, type NodeOptions, nodeSteps, onceOnly, whileBehind } from '../upgrade/node.step.ts';
+import { kubeadmPackage, nodeSteps, onceOnly, whileBehind } from '../upgrade/node.step.ts';
 import { isBehind } from '../upgrade/versions.ts';
 import { addonsPhase } from '../upgrade/whole-cluster.ts';
 import { windowsFetchPhase, windowsSettlePhase, windowsWorkerPhases } from '../upgrade/windows.phases.ts';
@@ -39,7 +40,7 @@ import { workerPhases } from './upgrade-workers.phases.ts';
 import { verifyPhases } from './verify.phases.ts';
 
 /** How an upgrade goes. */
-export interface UpgradeOptions extends NodeOptions {
+export interface UpgradeOptions extends RollOptions {
   /** From the running version to the desired one, in order. */
   readonly hops: readonly Hop[];
   /** Saves etcd's data and /etc/kubernetes before a control plane changes. */

@@ -1,12 +1,9 @@
 import { ailments } from '../cluster/ailments.ts';
-import type { Fleet } from '../cluster/fleet/fleet.ts';
 import { isMemberOf } from '../cluster/members.ts';
-import { isDrained, isMissed } from '../cluster/nodes.ts';
 import { passRestartGate } from '../cluster/restart-gate.ts';
-import { perTarget, waitForApi, when, whenApiAnswers } from '../engine/combinators.ts';
-import { type Drain, drainForAWhile } from '../engine/drain.ts';
+import { when, whenApiAnswers } from '../engine/combinators.ts';
+import { awayFrom, drainedAsTold, othersAreBack, type RollOptions, takesPodsAgain } from '../engine/rolling.ts';
 import type { Step, Target } from '../engine/step.ts';
-import { uncordonedWhenReady, workloadsBack } from '../engine/workloads.ts';
 import { balancers } from '../inventory/hosts.ts';
 import type { LinuxHost } from '../inventory/inventory.ts';
 import { paths } from '../paths.ts';
@@ -25,15 +22,6 @@ export interface Reboots {
   readonly hosts: readonly LinuxHost[];
   /** The boot id from before, by name, of the hosts that this run restarts. */
   readonly from: ReadonlyMap<string, string>;
-}
-
-/** How nodes are drained before their hosts restart. */
-export interface RebootOptions {
-  readonly drain: Drain;
-  /** True: pods without a controller are deleted, and nothing makes them again. */
-  readonly losesPods: boolean;
-  /** How many workers may be away at once. */
-  readonly atOnce: number;
 }
 
 /** What is known of a host's restart: `none` without a note, `noted` before it, `rebooted` when a new boot id runs. */
@@ -110,7 +98,7 @@ const takesAway = ({ host, fleet: { cluster } }: Target): boolean => {
  * Restarts the host, and returns when a new boot id answers. Before a control plane or a member of etcd goes away, the gate
  * (`passRestartGate`) must let it. The change fails with ConnectError if no new boot id answers in time, and as the gate fails.
  */
-export const rebooted = (reboots: Reboots, { atOnce }: Pick<RebootOptions, 'atOnce'>): Step => ({
+export const rebooted = (reboots: Reboots, { atOnce }: Pick<RollOptions, 'atOnce'>): Step => ({
   name: 'rebooted',
   watches,
   settleMs: MINUTES,
@@ -151,54 +139,25 @@ const notWell = (reboots: Reboots, { inventory, fleet }: Pick<Target, 'inventory
     return ailments({ inventory, host, fleet }).map((ailment) => `${host.name}: ${ailment}`);
   });
 
-/** Nodes outside the batch that do not take pods yet, or whose workloads are missed. */
-const away = ({ cluster }: Fleet, batch: readonly LinuxHost[]): readonly string[] =>
-  cluster.state !== 'up'
-    ? []
-    : cluster.nodes
-        .filter((node) => !batch.some(({ name }) => name === node.name))
-        .filter((node) => isDrained(node) || isMissed(node))
-        .map(({ name }) => name);
-
 /** Waits until every host that has restarted before is well, takes pods again, and has its workloads back. */
 export const othersRebooted = (reboots: Reboots, batch: readonly LinuxHost[]): Step => ({
-  name: 'others-are-back',
   watches,
-  settleMs: 30_000,
-  diff: (target) => {
-    const { cluster } = target.fleet;
-    if (!isDue(target, reboots) || cluster.state === 'absent') return [];
-    if (cluster.state === 'down') return [waitForApi(cluster)];
-    const names = away(target.fleet, batch);
-    if (names.length > 0) return [{ summary: `wait until ${names.join(', ')} takes pods again, with its workloads` }];
-    const others = reboots.hosts.filter(({ name }) => !batch.some((one) => one.name === name));
-    const unwell = notWell({ ...reboots, hosts: others }, target);
-    return unwell.length === 0 ? [] : [{ summary: `wait until the others are well (${unwell.join('; ')})` }];
-  },
+  ...othersAreBack<Target>(
+    (cluster, target) => {
+      const away = awayFrom(cluster, batch).all.map(({ name }) => name);
+      if (away.length > 0) return `wait until ${away.join(', ')} takes pods again, with its workloads`;
+      const others = reboots.hosts.filter(({ name }) => !batch.some((one) => one.name === name));
+      const unwell = notWell({ ...reboots, hosts: others }, target);
+      return unwell.length === 0 ? undefined : `wait until the others are well (${unwell.join('; ')})`;
+    },
+    (target) => isDue(target, reboots),
+  ),
 });
 
 /** Drains one node, restarts its host, waits for `gates`, lets it take pods again, and waits until its workloads are back. */
-export const rebootSteps = (reboots: Reboots, options: RebootOptions, gates: readonly Step[]): readonly Step[] => {
-  const planned = (make: (willDrain: () => boolean) => Step): Step =>
-    perTarget(
-      make(() => false),
-      (target) => make(() => isDue(target, reboots)),
-    );
-  const { drain, losesPods } = options;
-  return [
-    whileDue(
-      reboots,
-      whenApiAnswers<'linux'>(
-        drainForAWhile(
-          { drain, losesPods, isDue: () => true },
-          () =>
-            '`--drain-timeout 15m` gives the pods more time, `--disable-eviction` ignores budgets, `--force` deletes pods that no controller makes again',
-        ),
-      ),
-    ),
-    rebooted(reboots, options),
-    ...gates,
-    whenApiAnswers(planned(uncordonedWhenReady)),
-    whenApiAnswers(planned(workloadsBack)),
-  ];
-};
+export const rebootSteps = (reboots: Reboots, options: RollOptions, gates: readonly Step[]): readonly Step[] => [
+  whileDue(reboots, whenApiAnswers<'linux'>(drainedAsTold(options, () => true))),
+  rebooted(reboots, options),
+  ...gates,
+  ...takesPodsAgain<'linux'>((target) => isDue(target, reboots)).map(whenApiAnswers),
+];

@@ -1,19 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isDrained, isMissed } from '../cluster/nodes.ts';
 import { passRestartGate } from '../cluster/restart-gate.ts';
 import { standing } from '../cluster/standing.ts';
-import {
-  mapChanges,
-  orWaitForApi,
-  perTarget,
-  waitForApi,
-  when,
-  whenApiAnswers,
-  withInventory,
-} from '../engine/combinators.ts';
-import { type Drain, drainForAWhile, registeredNode } from '../engine/drain.ts';
+import { mapChanges, orWaitForApi, when, whenApiAnswers, withInventory } from '../engine/combinators.ts';
+import { type Drain, registeredNode } from '../engine/drain.ts';
+import { awayFrom, drainedByUp, othersAreBack, takesPodsAgain } from '../engine/rolling.ts';
 import type { Step, Target } from '../engine/step.ts';
-import { CHANGING, isChanging, noted, uncordonedWhenReady, whileNoted, workloadsBack } from '../engine/workloads.ts';
+import { CHANGING, isChanging, noted, whileNoted } from '../engine/workloads.ts';
 import { NotConverged } from '../errors.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { sh } from '../shell/sh.ts';
@@ -50,28 +42,13 @@ const isUnderWay = (target: Target): boolean => {
   return runtimeChange(target) !== undefined || isChanging(target);
 };
 
-/**
- * Waits until every other node that kbuild has drained takes pods again, and its workloads are back. A node that does not come back
- * keeps all others as they are: what broke it would break them.
- */
-const othersAreBack: Step = {
-  name: 'others-are-back',
-  settleMs: 30_000,
-  diff: (target) => {
-    const { host, fleet } = target;
-    const { cluster } = fleet;
-    if (cluster.state === 'absent' || !isDrainedFor(target)) return [];
-    if (cluster.state === 'down') return [waitForApi(cluster)];
-    const away = cluster.nodes.filter((node) => (isDrained(node) || isMissed(node)) && node.name !== host.name);
-    if (away.length === 0) return [];
-    const names = away.map(({ name }) => name).join(', ');
-    return [
-      {
-        summary: `wait until ${names} takes pods again, and its workloads are back: run the command again that drained it`,
-      },
-    ];
-  },
-};
+/** Waits until every other node that kbuild has drained takes pods again, and its workloads are back. */
+const othersChanged: Step = othersAreBack<Target>((cluster, { host }) => {
+  const names = awayFrom(cluster, [host]).all.map(({ name }) => name);
+  return names.length === 0
+    ? undefined
+    : `wait until ${names.join(', ')} takes pods again, and its workloads are back: run the command again that drained it`;
+}, isDrainedFor);
 
 /** @throws NotConverged while the cluster has another cgroup driver for kubelets than the inventory: only kubeadm's settings bring it */
 function refuseUnknownDriver(target: Target): void {
@@ -113,16 +90,7 @@ const changeNoted: Step = {
   },
 };
 
-const drained = (drain: Drain): Step =>
-  when(
-    isDrainedFor,
-    whenApiAnswers<'linux'>(
-      drainForAWhile(
-        { drain, losesPods: false, isDue: () => true },
-        ({ name }) => `Or drain the node yourself first: \`kubectl drain ${name}\` with the flags that you accept`,
-      ),
-    ),
-  );
+const drained = (drain: Drain): Step => when(isDrainedFor, whenApiAnswers<'linux'>(drainedByUp(drain)));
 
 /** What a change of the runtime does on a host that is in use: the gate first, and after a package the new program runs. */
 const guarded = (step: Step): Step =>
@@ -185,17 +153,9 @@ const kubeletFollows = (step: Step): Step => ({
 /** True while the node is drained because its runtime changes, or will be. */
 export const drainsForRuntime = (target: Target): boolean => isDrainedFor(target) || isChanging(target);
 
-/** A step that is made for each target, because what it expects of a run depends on it. */
-const forEach = (step: (willDrain: () => boolean) => Step): Step =>
-  perTarget(
-    step(() => false),
-    (target) => step(() => isDrainedFor(target)),
-  );
-
 /** Lets the node take pods again, waits until the workloads that left it are back, and removes the note. An operator's cordon stays. */
 const back: readonly Step[] = [
-  forEach(uncordonedWhenReady),
-  forEach(workloadsBack),
+  ...takesPodsAgain<'linux'>(isDrainedFor),
   {
     name: 'runtime-change-done',
     diff: (target) =>
@@ -223,7 +183,7 @@ export const rollingRuntimeSteps = (
   const whole = (step: Step): Step => ({ ...watchingRuntime(step), needs: 'whole-control-plane' });
   return [
     ...[
-      ...[othersAreBack, changeNoted, drained(drain), moved, kubeletFollows(byRuntime)],
+      ...[othersChanged, changeNoted, drained(drain), moved, kubeletFollows(byRuntime)],
       ...[...runtimeSteps(inventory), ...byDriver].map(changed),
     ].map(whole),
     ...[...moveGates, ...gates].map((gate) => whileNoted<'linux'>(isChanging, gate)),

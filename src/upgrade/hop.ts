@@ -6,10 +6,6 @@ import { merged } from '../inventory/merge.ts';
 import { compareVersions, minorOf } from '../versions.ts';
 import { atVersion } from './at-version.value.ts';
 
-/** The list in pieces of at most `size`, in its order. */
-export const inBatches = <T>(list: readonly T[], size: number): readonly (readonly T[])[] =>
-  list.length === 0 ? [] : [list.slice(0, size), ...inBatches(list.slice(size), size)];
-
 /** One step of an upgrade: from one Kubernetes version to the next, at most one minor newer. Without `v`. */
 export interface Hop {
   /** Missing where hosts come from different versions. */

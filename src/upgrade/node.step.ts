@@ -1,10 +1,10 @@
 import { lowestApiServer } from '../cluster/api-versions.ts';
 import type { NodeView } from '../cluster/fleet/view.ts';
-import { isDrained, isMissed } from '../cluster/nodes.ts';
 import { standing } from '../cluster/standing.ts';
-import { mapChanges, waitForApi, when, whenApiAnswers, withChanges } from '../engine/combinators.ts';
-import { type AnyStep, type Drain, drainForAWhile, registeredNode } from '../engine/drain.ts';
+import { mapChanges, when, whenApiAnswers, withChanges } from '../engine/combinators.ts';
+import { type AnyStep, registeredNode } from '../engine/drain.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
+import { awayFrom, drainedAsTold, othersAreBack, type RollOptions } from '../engine/rolling.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { uncordonedWhenReady, workloadsBack } from '../engine/workloads.ts';
 import { installation } from '../host/packages/installer.value.ts';
@@ -103,7 +103,7 @@ export async function installKubelet(target: Target, hop: Hop, on: On): Promise<
  * Upgrades the kubelet of a drained node: kubeadm's part first, then the packages. A flag that the newer kubelet refuses goes
  * before it starts.
  */
-const kubeletUpgraded = (hop: Hop, { atOnce }: NodeOptions): Step => ({
+const kubeletUpgraded = (hop: Hop, { atOnce }: RollOptions): Step => ({
   name: 'kubelet-upgraded',
   watches: { packages: ['kubelet', 'kubectl'] },
   settleMs: 5 * MINUTES,
@@ -138,31 +138,15 @@ const kubeletUpgraded = (hop: Hop, { atOnce }: NodeOptions): Step => ({
  * has drained before takes pods again, and its workloads are back. A worker that does not come back keeps all others as they are:
  * what broke it would break them.
  */
-export const othersAreBack = (hop: Hop, batch: readonly { readonly name: string }[]): AnyStep & Step<'cluster'> => ({
-  name: 'others-are-back',
-  settleMs: 30_000,
-  diff: ({ fleet: { cluster } }: Pick<Target, 'fleet'>) => {
-    if (cluster.state !== 'up') return cluster.state === 'down' ? [waitForApi(cluster)] : [];
-    const others = cluster.nodes.filter((node) => !batch.some(({ name }) => name === node.name));
-    const away = others.filter(isDrained);
-    const missed = others.filter(isMissed);
-    const lowest = lowestApiServer(cluster);
+export const othersUpgraded = (hop: Hop, batch: readonly { readonly name: string }[]): AnyStep & Step<'cluster'> =>
+  othersAreBack<Pick<Target, 'fleet'>>((cluster) => {
+    const { drained, missed } = awayFrom(cluster, batch);
     // At most one of the two, so that the plan of a whole upgrade stays short.
-    if (isOlder(lowest, hop.version)) return [{ summary: `wait until every API server runs ${hop.version}` }];
+    if (isOlder(lowestApiServer(cluster), hop.version)) return `wait until every API server runs ${hop.version}`;
     const names = (nodes: readonly NodeView[]): string => nodes.map(({ name }) => name).join(', ');
-    if (away.length > 0) return [{ summary: `wait until ${names(away)} takes pods again` }];
-    return missed.length === 0 ? [] : [{ summary: `wait until the workloads of ${names(missed)} are back` }];
-  },
-});
-
-/** How nodes are drained before their kubelet is upgraded. */
-export interface NodeOptions {
-  readonly drain: Drain;
-  /** True: pods without a controller are deleted, and nothing makes them again. */
-  readonly losesPods: boolean;
-  /** How many workers may be away at once. */
-  readonly atOnce: number;
-}
+    if (drained.length > 0) return `wait until ${names(drained)} takes pods again`;
+    return missed.length === 0 ? undefined : `wait until the workloads of ${names(missed)} are back`;
+  });
 
 /** What one kind of nodes takes besides. */
 interface NodeParts {
@@ -175,17 +159,13 @@ interface NodeParts {
 }
 
 /** Drains the node of a host of either system, if its kubelet is older than the hop. */
-export const drainedFor = (hop: Hop, { drain, losesPods }: NodeOptions): AnyStep =>
-  drainForAWhile(
-    { drain, losesPods, isDue: (node) => hasOldKubelet(node, hop.version) },
-    () =>
-      '`--drain-timeout 15m` gives the pods more time, `--disable-eviction` ignores budgets, `--force` deletes pods that no controller makes again',
-  );
+export const drainedFor = (hop: Hop, options: RollOptions): AnyStep =>
+  drainedAsTold(options, (node) => hasOldKubelet(node, hop.version));
 
 /** Drains one node, upgrades its kubelet, lets it take pods again, and waits until the workloads that left it are back. */
 export const nodeSteps = (
   hop: Hop,
-  options: NodeOptions,
+  options: RollOptions,
   { whileDrained, gates, last = [] }: NodeParts,
 ): readonly Step[] => {
   const isOld = (node: NodeView): boolean => hasOldKubelet(node, hop.version);

@@ -1,12 +1,13 @@
 import type { Fleet } from '../cluster/fleet/fleet.ts';
 import { isNoted } from '../cluster/nodes.ts';
-import { OVERLAPS, windows } from '../engine/phases.ts';
+import { cluster, OVERLAPS, windows } from '../engine/phases.ts';
+import { batchesOf, type RollOptions } from '../engine/rolling.ts';
 import type { Phase, Step } from '../engine/step.ts';
 import { jobEnded } from '../host/idle.step.ts';
 import { controlPlanes, windowsHosts } from '../inventory/hosts.ts';
-import type { Inventory, WindowsHost } from '../inventory/inventory.ts';
-import { atHop, type Hop, inBatches } from './hop.ts';
-import { type NodeOptions, othersAreBack } from './node.step.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import { atHop, type Hop } from './hop.ts';
+import { othersUpgraded } from './node.step.ts';
 import { isBehind } from './versions.ts';
 import { windowsFetched, windowsImagesFetched, windowsNothingFetched } from './windows-programs.step.ts';
 import { windowsKubeProxyPods, windowsNodeSteps } from './windows.step.ts';
@@ -35,40 +36,29 @@ export function windowsWorkerPhases(
   inventory: Inventory,
   fleet: Fleet,
   hop: Hop,
-  options: NodeOptions,
+  options: RollOptions,
 ): readonly Phase[] {
   const nodes = new Map(fleet.cluster.state === 'up' ? fleet.cluster.nodes.map((node) => [node.name, node]) : []);
-  const [canary, ...others] = windowsHosts(inventory).filter(
-    (host) => isBehind({ host, fleet }, hop) || isNoted(nodes.get(host.name)),
-  );
+  const due = windowsHosts(inventory).filter((host) => isBehind({ host, fleet }, hop) || isNoted(nodes.get(host.name)));
   const steps: readonly Step<'windows'>[] = [jobEnded, ...windowsNodeSteps(hop, options)].map((step) =>
     atHop<'windows'>(hop, step),
   );
-  const batches = inBatches(others, options.atOnce);
-  const phase = (name: string, title: string, hosts: readonly WindowsHost[]): Phase => ({
-    name: `windows-${name}`,
-    title,
-    kind: 'windows',
-    hosts,
-    steps: [othersAreBack(hop, hosts), ...steps],
-    concurrency: Math.max(1, hosts.length),
-  });
   return [
-    phase('canary', `Upgrade the first Windows worker to ${hop.version}`, canary === undefined ? [] : [canary]),
-    ...batches.map((hosts, at) =>
-      phase(
-        `workers-${String(at + 1)}`,
-        `Upgrade Windows workers, batch ${String(at + 1)} of ${String(batches.length)}`,
+    ...batchesOf(due, options.atOnce, 'canary').map(({ hosts, number, which }) =>
+      windows(
+        number === 0 ? 'windows-canary' : `windows-workers-${String(number)}`,
+        number === 0 ? `Upgrade the first Windows worker to ${hop.version}` : `Upgrade Windows workers, ${which}`,
         hosts,
+        [othersUpgraded(hop, hosts), ...steps],
+        { concurrency: hosts.length },
       ),
     ),
-    {
-      name: 'windows-kube-proxy',
-      title: 'Upgrade kube-proxy of Windows hosts',
-      kind: 'cluster',
-      hosts: windowsHosts(inventory).length === 0 ? [] : controlPlanes(inventory),
-      steps: [othersAreBack(hop, windowsHosts(inventory)), atHop<'cluster'>(hop, windowsKubeProxyPods)],
-    },
+    cluster(
+      'windows-kube-proxy',
+      'Upgrade kube-proxy of Windows hosts',
+      windowsHosts(inventory).length === 0 ? [] : controlPlanes(inventory),
+      [othersUpgraded(hop, windowsHosts(inventory)), atHop<'cluster'>(hop, windowsKubeProxyPods)],
+    ),
   ];
 }
 

@@ -2,6 +2,7 @@ import { standing } from '../cluster/standing.ts';
 import { waitForApi, whenApiAnswers } from '../engine/combinators.ts';
 import { registeredNode } from '../engine/drain.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
+import type { RollOptions } from '../engine/rolling.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { uncordonedWhenReady, workloadsBack } from '../engine/workloads.ts';
 import { kubeletFlagsOf } from '../kubeadm/kubelet.facts.ts';
@@ -21,7 +22,7 @@ import { installedVersion } from '../windows/programs.step.ts';
 import { windowsNodeReady, windowsPodsReady } from '../windows/ready.step.ts';
 import { startStopped } from '../windows/service.step.ts';
 import type { Hop } from './hop.ts';
-import { drainedFor, type NodeOptions, removedFlags, whileBehind } from './node.step.ts';
+import { drainedFor, removedFlags, whileBehind } from './node.step.ts';
 import { hasOldKubelet } from './versions.ts';
 import { isOldProgram, replaceProgram, windowsKubeadmProgram } from './windows-programs.step.ts';
 
@@ -74,7 +75,7 @@ async function keptFlags({ host, facts }: Target<'windows'>, hop: Hop, on: On): 
  * Upgrades the kubelet of a drained Windows node: kubeadm's part first, then the program, for Windows locks the file of a program
  * that runs. A flag that the newer kubelet refuses goes before it starts.
  */
-const windowsKubeletUpgraded = (hop: Hop, { atOnce }: NodeOptions): Step<'windows'> => ({
+const windowsKubeletUpgraded = (hop: Hop, { atOnce }: RollOptions): Step<'windows'> => ({
   name: 'kubelet-upgraded',
   settleMs: 10 * MINUTES,
   diff: (target) => {
@@ -128,7 +129,7 @@ const windowsKubeProxyUpgraded = (hop: Hop): Step<'windows'> => ({
 });
 
 /** Upgrades one Windows worker: kubeadm, then, on the drained node, the runtime, the kubelet and kube-proxy. */
-export const windowsNodeSteps = (hop: Hop, options: NodeOptions): readonly Step<'windows'>[] =>
+export const windowsNodeSteps = (hop: Hop, options: RollOptions): readonly Step<'windows'>[] =>
   [
     windowsKubeadmPatches,
     windowsKubeadmProgram(hop),

@@ -1,7 +1,8 @@
-import { orWaitForApi, perTarget, when } from '../engine/combinators.ts';
-import { type Drain, drainForAWhile, registeredNode } from '../engine/drain.ts';
+import { orWaitForApi, when } from '../engine/combinators.ts';
+import { type Drain, registeredNode } from '../engine/drain.ts';
+import { drainedByUp, takesPodsAgain } from '../engine/rolling.ts';
 import type { Step, Target } from '../engine/step.ts';
-import { isChanging, noted, uncordonedWhenReady, whileNoted, workloadsBack } from '../engine/workloads.ts';
+import { isChanging, noted, whileNoted } from '../engine/workloads.ts';
 import { containerdChanges, containerdReplaced } from './containerd.step.ts';
 import { windowsNodeReady, windowsPodsReady } from './ready.step.ts';
 
@@ -29,28 +30,14 @@ const noteRemoved: Step<'windows'> = {
       : [{ summary: `remove the note that containerd of ${target.host.name} changes`, apply: noted(target, null) }],
 };
 
-/** A step that is decided for each target, because what it expects of a run depends on it. */
-const whenDue = (step: (willDrain: () => boolean) => Step<'windows'>): Step<'windows'> =>
-  perTarget(
-    step(() => false),
-    (target) => step(() => isDue(target)),
-  );
-
 /**
  * Changes the containerd of one joined Windows host: drains its node, removes the pods that are left, replaces the program as a
  * whole, and lets the node take pods again. A shim that runs is containerd's own program: in place both versions would be mixed.
  */
 export const rollingContainerd = (drain: Drain): readonly Step<'windows'>[] => [
   whileDue(changeNoted),
-  whileDue(
-    drainForAWhile(
-      { drain, losesPods: false, isDue: () => true },
-      ({ name }) => `Or drain the node yourself first: \`kubectl drain ${name}\` with the flags that you accept`,
-    ),
-  ),
+  whileDue(drainedByUp(drain)),
   ...containerdReplaced.map((step) => whileNoted<'windows'>(isUnderWay, step)),
   ...[windowsNodeReady, windowsPodsReady].map((gate) => whileNoted<'windows'>(isChanging, gate)),
-  ...[whenDue(uncordonedWhenReady), whenDue(workloadsBack), noteRemoved].map((step) =>
-    whileNoted<'windows'>(isUnderWay, step),
-  ),
+  ...[...takesPodsAgain<'windows'>(isDue), noteRemoved].map((step) => whileNoted<'windows'>(isUnderWay, step)),
 ];
