@@ -62,7 +62,9 @@ export class ConnectError extends KbuildError {
 /** A host is connected, but does not answer a command in time. */
 export class NoAnswer extends ConnectError {}
 
-/** A fact could not be read: neither true nor false. Thrown when the fact is read, never replaced by a guess. Exit 3. */
+/**
+ * A fact could not be read: neither true nor false. Thrown when the fact is read, never replaced by a guess. Exit 3.
+ */
 export class FactError extends KbuildError {
   readonly exitCode: typeof EXIT.unreachable = EXIT.unreachable;
   readonly host: string;
@@ -182,8 +184,8 @@ export function refusalLines(error: unknown): readonly string[] {
 }
 
 /**
- * A path of a host that kbuild neither reads nor writes, because another user than root could lead it elsewhere. `found`: the path, and
- * the folder or link with its owner.
+ * A path of a host that kbuild neither reads nor writes, because another user than root could lead it elsewhere.
+ * `found`: the path, and the folder or link with its owner.
  */
 export const pathRefused = (host: string, found: string): Refused =>
   new Refused(

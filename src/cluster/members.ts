@@ -158,9 +158,9 @@ export async function passAddGate(inventory: Inventory, control: Remote<'sh'>, j
 }
 
 /**
- * @throws Refused unless every etcd member votes and is healthy at this moment: only then may a member restart. `mayMend`: the member of the
- * host itself may be down, as the restart costs nothing then, and may be what mends it. What restarts more than etcd goes through
- * `passRestartGate` of restart-gate.ts.
+ * @throws Refused unless every etcd member votes and is healthy at this moment: only then may a member restart.
+ * `mayMend`: the member of the host itself may be down, as the restart costs nothing then, and may be what mends it.
+ * What restarts more than etcd goes through `passRestartGate` of restart-gate.ts.
  */
 export async function passEtcdGate(
   inventory: Inventory,
@@ -205,8 +205,8 @@ export async function promoteLearner(inventory: Inventory, control: Remote<'sh'>
 }
 
 /**
- * Why the member of a host must not be removed: it is healthy at an address that is not the host's, so it may run on another machine of that
- * name. undefined if it may.
+ * Why the member of a host must not be removed: it is healthy at an address that is not the host's, so it may run on
+ * another machine of that name. undefined if it may.
  */
 export function livingElsewhere(
   { id, healthy, peerUrl: url }: MemberView,

@@ -95,8 +95,9 @@ const takesAway = ({ host, fleet: { cluster } }: Target): boolean => {
 };
 
 /**
- * Restarts the host, and returns when a new boot id answers. Before a control plane or a member of etcd goes away, the gate
- * (`passRestartGate`) must let it. The change fails with ConnectError if no new boot id answers in time, and as the gate fails.
+ * Restarts the host, and returns when a new boot id answers. Before a control plane or a member of etcd goes away, the
+ * gate (`passRestartGate`) must let it. The change fails with ConnectError if no new boot id answers in time, and as
+ * the gate fails.
  */
 export const rebooted = (reboots: Reboots, { atOnce }: Pick<RollOptions, 'atOnce'>): Step => ({
   name: 'rebooted',
@@ -154,7 +155,10 @@ export const othersRebooted = (reboots: Reboots, batch: readonly LinuxHost[]): S
   ),
 });
 
-/** Drains one node, restarts its host, waits for `gates`, lets it take pods again, and waits until its workloads are back. */
+/**
+ * Drains one node, restarts its host, waits for `gates`, lets it take pods again, and waits until its workloads are
+ * back.
+ */
 export const rebootSteps = (reboots: Reboots, options: RollOptions, gates: readonly Step[]): readonly Step[] => [
   whileDue(reboots, whenApiAnswers<'linux'>(drainedAsTold(options, () => true))),
   rebooted(reboots, options),

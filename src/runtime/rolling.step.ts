@@ -50,7 +50,10 @@ const othersChanged: Step = othersAreBack<Target>((cluster, { host }) => {
     : `wait until ${names.join(', ')} takes pods again, and its workloads are back: run the command again that drained it`;
 }, isDrainedFor);
 
-/** @throws NotConverged while the cluster has another cgroup driver for kubelets than the inventory: only kubeadm's settings bring it */
+/**
+ * @throws NotConverged while the cluster has another cgroup driver for kubelets than the inventory: only kubeadm's
+ * settings bring it
+ */
 function refuseUnknownDriver(target: Target): void {
   const { cluster } = target.fleet;
   const change = driverChange(target);
@@ -92,7 +95,9 @@ const changeNoted: Step = {
 
 const drained = (drain: Drain): Step => when(isDrainedFor, whenApiAnswers<'linux'>(drainedByUp(drain)));
 
-/** What a change of the runtime does on a host that is in use: the gate first, and after a package the new program runs. */
+/**
+ * What a change of the runtime does on a host that is in use: the gate first, and after a package the new program runs.
+ */
 const guarded = (step: Step): Step =>
   mapChanges(step, (change, target) => {
     const { apply, disrupts, restarts } = change;
@@ -116,7 +121,10 @@ const guarded = (step: Step): Step =>
 const atPinned = (target: Target): Inventory =>
   target.inventory.runtime.versionFrom === 'default' ? atRuntimeOf(target.inventory, target) : target.inventory;
 
-/** A step of the runtime, for the version that the inventory pins, and its cgroup driver. Without the API kbuild cannot observe whether the node is drained. */
+/**
+ * A step of the runtime, for the version that the inventory pins, and its cgroup driver. Without the API kbuild cannot
+ * observe whether the node is drained.
+ */
 const changed = (step: Step): Step =>
   when(
     isUnderWay,
@@ -130,8 +138,8 @@ const changed = (step: Step): Step =>
 const moved: Step = when((target) => pendingMove(target) !== undefined, orWaitForApi(guarded(runtimeMoved)));
 
 /**
- * The kubelet's own settings for the runtime that now runs its pods. Before the pods have moved they are foreseen, where the two runtimes
- * need different ones.
+ * The kubelet's own settings for the runtime that now runs its pods. Before the pods have moved they are foreseen,
+ * where the two runtimes need different ones.
  */
 const kubeletFollows = (step: Step): Step => ({
   ...step,
@@ -153,7 +161,10 @@ const kubeletFollows = (step: Step): Step => ({
 /** True while the node is drained because its runtime changes, or will be. */
 export const drainsForRuntime = (target: Target): boolean => isDrainedFor(target) || isChanging(target);
 
-/** Lets the node take pods again, waits until the workloads that left it are back, and removes the note. An operator's cordon stays. */
+/**
+ * Lets the node take pods again, waits until the workloads that left it are back, and removes the note. An operator's
+ * cordon stays.
+ */
 const back: readonly Step[] = [
   ...takesPodsAgain<'linux'>(isDrainedFor),
   {
@@ -166,10 +177,11 @@ const back: readonly Step[] = [
 ];
 
 /**
- * Brings one joined host to the runtime's version that the inventory pins, and to its cgroup driver. For another minor or driver: drains
- * its node, changes the runtime while no pod runs there, gives the kubelet what another runtime needs (`byRuntime`), starts the pods that stay
- * anew for another driver (`byDriver`), waits for the gates, and lets the node take pods again. For a patch: in place. Changes no version where the inventory pins none, but goes on with a
- * change that was cut off. Waits while a control plane is absent.
+ * Brings one joined host to the runtime's version that the inventory pins, and to its cgroup driver. For another minor
+ * or driver: drains its node, changes the runtime while no pod runs there, gives the kubelet what another runtime needs
+ * (`byRuntime`), starts the pods that stay anew for another driver (`byDriver`), waits for the gates, and lets the node
+ * take pods again. For a patch: in place. Changes no version where the inventory pins none, but goes on with a change
+ * that was cut off. Waits while a control plane is absent.
  */
 export const rollingRuntimeSteps = (
   inventory: Parameters<typeof runtimeSteps>[0],

@@ -16,8 +16,8 @@ export interface RuntimeMove {
 }
 
 /**
- * The change of runtime that a joined Linux host needs; undefined if its kubelet uses the one that the inventory names, or one that
- * kbuild does not know. Throws `FactError` when a fact that it needs is unknown.
+ * The change of runtime that a joined Linux host needs; undefined if its kubelet uses the one that the inventory names,
+ * or one that kbuild does not know. Throws `FactError` when a fact that it needs is unknown.
  */
 export function runtimeMove(
   inventory: Inventory,
@@ -80,9 +80,10 @@ function obstacle(inventory: Inventory, host: LinuxHost, facts: LinuxFacts, move
 }
 
 /**
- * Why no command may change a joined host whose kubelet uses another container runtime than the inventory asks for, but `up`, which
- * changes the runtime first: `remove` and `reset` would leave the containers of the first one running. undefined if it is the same, or
- * one that kbuild does not know. Throws `FactError` when a fact that it needs is unknown.
+ * Why no command may change a joined host whose kubelet uses another container runtime than the inventory asks for, but
+ * `up`, which changes the runtime first: `remove` and `reset` would leave the containers of the first one running.
+ * undefined if it is the same, or one that kbuild does not know. Throws `FactError` when a fact that it needs is
+ * unknown.
  */
 export function runtimeRefusal(
   inventory: Inventory,
@@ -100,8 +101,8 @@ export function runtimeRefusal(
 }
 
 /**
- * Why `up` cannot change the runtime of a joined host to the one that the inventory asks for; undefined if it can, or need not. Throws
- * `FactError` when a fact that it needs is unknown.
+ * Why `up` cannot change the runtime of a joined host to the one that the inventory asks for; undefined if it can, or
+ * need not. Throws `FactError` when a fact that it needs is unknown.
  */
 export function moveRefusal(inventory: Inventory, observed: Observed): Refused | undefined {
   if (observed.os === 'windows') return undefined;

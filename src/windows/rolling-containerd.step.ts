@@ -31,8 +31,9 @@ const noteRemoved: Step<'windows'> = {
 };
 
 /**
- * Changes the containerd of one joined Windows host: drains its node, removes the pods that are left, replaces the program as a
- * whole, and lets the node take pods again. A shim that runs is containerd's own program: in place both versions would be mixed.
+ * Changes the containerd of one joined Windows host: drains its node, removes the pods that are left, replaces the
+ * program as a whole, and lets the node take pods again. A shim that runs is containerd's own program: in place both
+ * versions would be mixed.
  */
 export const rollingContainerd = (drain: Drain): readonly Step<'windows'>[] => [
   whileDue(changeNoted),
