@@ -149,9 +149,8 @@ export const windowsChecks: readonly Check[] = [
   windowsDefender,
 ];
 
-/** Checks of hosts against each other, the inventory and the live cluster. */
-export const fleetChecks: readonly Check[] = [
-  reachable,
+/** Checks of hosts against each other, the inventory and the live cluster, where all hosts answer. */
+const comparisons: readonly Check[] = [
   uniqueHost,
   productUuid,
   runtimeHandlers,
@@ -173,14 +172,11 @@ export const fleetChecks: readonly Check[] = [
   unnamed,
 ];
 
+/** Checks of all hosts together. */
+export const fleetChecks: readonly Check[] = [reachable, ...comparisons];
+
 /** Checks of what surveys measured. */
 export const surveyChecks: readonly Check[] = [portMatrix, pathMtu, diskSync, overlayMount, downloads, podNetwork];
 
-/** Every preflight check. */
-export const checks: readonly Check[] = [
-  ...fleetChecks.slice(0, 1),
-  ...hostChecks,
-  ...windowsChecks,
-  ...fleetChecks.slice(1),
-  ...surveyChecks,
-];
+/** Every preflight check, in the order in which findings print: a host that does not answer comes first. */
+export const checks: readonly Check[] = [reachable, ...hostChecks, ...windowsChecks, ...comparisons, ...surveyChecks];
