@@ -132,8 +132,7 @@ export function up(
   const { controls, workers, nodes, etcdClients, withFiles, served, verifying, joined } = more;
   const { unlessBalancing, etcdThere, ifStacked } = switchesOf(inventory);
   const [fewNodes, runtime] = [atOnceOf(inventory, nodes), runtimeSteps(inventory).map(atRuntimeOfHost)];
-  // With an external etcd, the phase `reach-etcd` undoes half-finished actions, and first of all: it deletes the client
-  // certificates.
+  // With an etcd elsewhere, `reach-etcd` undoes, before it connects: undoing deletes the client certificates.
   const [undo, undoStacked] = [undoSteps(before, keep), etcdClients.length > 0 ? [] : undoSteps(before, keep)];
   return [
     linux('prepare', 'Prepare hosts', kubernetes, [jobEnded, ...earlierRuns, cloudInitEnded, ...prepare]),
