@@ -1,5 +1,3 @@
-import type { RefusalPages } from './page.ts';
-
 /** Backups, and clusters that come back from them. */
 export const backupPages = {
   'backup-of-other-cluster': {
@@ -42,4 +40,4 @@ export const backupPages = {
     title: 'the inventory came from standard input, and a backup holds its file',
     why: 'Name the file: `-i FILE`.',
   },
-} as const satisfies RefusalPages;
+} as const;

@@ -1,5 +1,3 @@
-import type { RefusalPages } from './page.ts';
-
 /** Authorities, certificates and keys. */
 export const certificatePages = {
   'authority-changed': {
@@ -82,4 +80,4 @@ export const certificatePages = {
     title: 'the node of a host was deleted, and its kubelet has no valid certificate to register again',
     why: 'Run `kbuild remove HOST`, which cleans the host, then `kbuild up`, which joins it again.',
   },
-} as const satisfies RefusalPages;
+} as const;

@@ -1,5 +1,3 @@
-import type { RefusalPages } from './page.ts';
-
 /** Whose cluster and whose host it is, and whether the cluster is there and answers. */
 export const clusterPages = {
   'other-cluster': {
@@ -110,4 +108,4 @@ export const clusterPages = {
     title: 'another run has changed the cluster since this run observed it',
     why: 'Run the same command again: it goes on from what is there.',
   },
-} as const satisfies RefusalPages;
+} as const;

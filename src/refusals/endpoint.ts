@@ -1,5 +1,3 @@
-import type { RefusalPages } from './page.ts';
-
 /** The endpoint, load balancers, and cluster DNS. */
 export const endpointPages = {
   'endpoint-changed': {
@@ -46,4 +44,4 @@ export const endpointPages = {
     title: "kubeadm's CoreDNS is not there, whose pods would try `dns.blocks`",
     why: 'kbuild does not apply blocks that nothing has tried. Bring the Deployment back, or take `dns.blocks` out.',
   },
-} as const satisfies RefusalPages;
+} as const;

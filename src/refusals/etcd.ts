@@ -1,5 +1,3 @@
-import type { RefusalPages } from './page.ts';
-
 /** etcd: quorum, members, and data. */
 export const etcdPages = {
   quorum: {
@@ -74,4 +72,4 @@ export const etcdPages = {
     title: 'a snapshot is not of the cluster whose authorities are there',
     why: "The cluster's own certificates and tokens would not fit the restored data. Take a snapshot of this cluster.",
   },
-} as const satisfies RefusalPages;
+} as const;

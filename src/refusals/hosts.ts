@@ -1,5 +1,3 @@
-import type { RefusalPages } from './page.ts';
-
 /** One host: its system, its files, its programs and its container runtime. */
 export const hostPages = {
   'unsupported-system': {
@@ -78,4 +76,4 @@ export const hostPages = {
     title: 'a Windows host is no Windows Server',
     why: 'Only Windows Server has the features that containers need.',
   },
-} as const satisfies RefusalPages;
+} as const;

@@ -9,7 +9,7 @@ import { runPages } from './runs.ts';
 import { versionPages } from './versions.ts';
 
 /** Refusals by subject, as docs/refusals.md shows them. */
-const SUBJECTS = {
+const SUBJECTS: Readonly<Record<string, Readonly<Partial<Record<RefusalName, RefusalPage>>>>> = {
   'Clusters and their hosts': clusterPages,
   Runs: runPages,
   'A host': hostPages,
@@ -18,12 +18,18 @@ const SUBJECTS = {
   Backups: backupPages,
   'Authorities and certificates': certificatePages,
   'Versions and upgrades': versionPages,
-} as const;
-
-type Names<Pages> = Pages extends unknown ? keyof Pages : never;
+};
 
 /** The name of a refusal: `Refused` takes it, exit 7 prints it. */
-export type RefusalName = Names<(typeof SUBJECTS)[keyof typeof SUBJECTS]>;
+export type RefusalName =
+  | keyof typeof clusterPages
+  | keyof typeof runPages
+  | keyof typeof hostPages
+  | keyof typeof endpointPages
+  | keyof typeof etcdPages
+  | keyof typeof backupPages
+  | keyof typeof certificatePages
+  | keyof typeof versionPages;
 
 /** A refusal in docs/refusals.md. */
 export interface NamedRefusal extends RefusalPage {

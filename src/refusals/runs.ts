@@ -1,5 +1,3 @@
-import type { RefusalPages } from './page.ts';
-
 /** Runs: locks, actions that were cut off, and changes that are in no confirmed plan. */
 export const runPages = {
   locked: {
@@ -26,4 +24,4 @@ export const runPages = {
     title: 'settings were edited and not applied yet',
     why: 'kubeadm would mix them with this change. Apply them with `kbuild up`, then run this command again.',
   },
-} as const satisfies RefusalPages;
+} as const;

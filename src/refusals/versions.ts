@@ -1,5 +1,3 @@
-import type { RefusalPages } from './page.ts';
-
 /** Versions and upgrades. */
 export const versionPages = {
   downgrade: {
@@ -50,4 +48,4 @@ export const versionPages = {
     title: 'a setting is in use that the next Kubernetes does not know',
     why: 'The component would not start. The message says where it stands and what takes its place ([docs/upgrade-removed.md](upgrade-removed.md)).',
   },
-} as const satisfies RefusalPages;
+} as const;
