@@ -138,11 +138,11 @@ test('a connection that hangs is lost within a minute, and the next command dial
     const running = remote.run(sh`touch ${begun}; sleep 600`);
     running.catch(() => undefined);
     await expect.poll(() => existsSync(begun), { timeout: 20_000 }).toBe(true);
-    const [serving] = sshd.connectionProcesses();
-    process.kill(serving!, 'SIGSTOP');
+    const serving = sshd.servingProcesses();
+    for (const pid of serving) process.kill(pid, 'SIGSTOP');
     await vi.advanceTimersByTimeAsync(60_000);
     await expect(running).rejects.toMatchObject({ status: 'lost' });
-    process.kill(serving!, 'SIGKILL');
+    for (const pid of serving) process.kill(pid, 'SIGKILL');
     expect(await remote.run(sh`echo again`)).toBe('again\n');
     expect(remote.transport.connections).toBe(2);
   } finally {

@@ -16,6 +16,8 @@ export interface Sshd {
   readonly process: ChildProcess;
   /** Processes that serve one connection each. */
   connectionProcesses(): readonly number[];
+  /** The processes of sshd behind them too: for a user who is not root each connection has a monitor and its child (sshd(8)). */
+  servingProcesses(): readonly number[];
   stop(): Promise<void>;
 }
 
@@ -44,6 +46,11 @@ const childrenOf = (pid: number): readonly number[] =>
     .split(' ')
     .map(Number)
     .filter((child) => child > 0);
+
+const servingBelow = (pid: number): readonly number[] =>
+  childrenOf(pid)
+    .filter((child) => readFileSync(`/proc/${String(child)}/comm`, 'utf8').startsWith('sshd'))
+    .flatMap((child) => [child, ...servingBelow(child)]);
 
 function end(pid: number): void {
   try {
@@ -126,6 +133,7 @@ export async function startSshd(config: readonly string[] = [], loginShell?: str
       },
     }),
     connectionProcesses: () => childrenOf(child.pid!),
+    servingProcesses: () => servingBelow(child.pid!),
     async stop() {
       for (const pid of childrenOf(child.pid!)) end(pid);
       child.kill();

@@ -33,7 +33,7 @@ afterAll(async () => {
   await lab.down(HOSTS);
 });
 
-/** What no refused command may change: nodes, their cordons and notes, pods, and etcd's members. */
+/** What no refused command may change: nodes, their cordons and notes, pods that stay, and etcd's members. `up` may have spread CoreDNS just before. */
 const state = async (): Promise<unknown> => [
   await kubectl(
     cp1,
@@ -41,7 +41,7 @@ const state = async (): Promise<unknown> => [
   ),
   await kubectl(
     cp1,
-    `get pods -A -o go-template='{{range .items}}{{.metadata.uid}} {{.spec.nodeName}}{{"\\n"}}{{end}}'`,
+    `get pods -A -o go-template='{{range .items}}{{if not .metadata.deletionTimestamp}}{{.metadata.uid}} {{.spec.nodeName}}{{"\\n"}}{{end}}{{end}}'`,
   ),
   await membersOf(cluster),
 ];
