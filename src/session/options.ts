@@ -190,7 +190,7 @@ export const ignoreCheck = parsedOption('--ignore-check <names>', filledList, {
   details: 'A refusal (exit 7) cannot be ignored.',
 });
 
-export const yes = option('--yes', {
+export const yes = option('-y, --yes', {
   summary: 'do not ask for confirmation',
   details: 'kbuild does not ask either when the plan has more changes once this run holds the lock.',
 });

@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { ConnectError } from '../errors.ts';
 import type { Host } from '../inventory/inventory.ts';
+import type { Failure } from './connect-error.ts';
 import { PINS } from './openssh-config.ts';
 import { whereOf } from './target.ts';
 
@@ -9,6 +10,8 @@ interface Kind {
   readonly message: string;
   readonly retryable: boolean;
   readonly remedy?: string;
+  /** What the failure of the built-in client has in the same case: it decides how often kbuild tries again. */
+  readonly failure?: Pick<Failure, 'level' | 'code'>;
 }
 
 const PINNED_REMEDY =
@@ -60,7 +63,20 @@ const KINDS: readonly Kind[] = [
     message: 'ssh does not accept its configuration',
     retryable: false,
   },
-  { said: /timed out/i, message: 'no answer in time', retryable: true, remedy: 'is the host up, and its port open?' },
+  {
+    said: /timed out/i,
+    message: 'no answer in time',
+    retryable: true,
+    remedy: 'is the host up, and its port open?',
+    failure: { level: 'client-timeout' },
+  },
+  {
+    said: /no route to host|network is unreachable|host is down/i,
+    message: 'no route to it',
+    retryable: true,
+    remedy: 'is the host up, and is its address right?',
+    failure: { code: 'EHOSTUNREACH' },
+  },
   {
     said: /connection refused/i,
     message: 'connection refused',
@@ -102,10 +118,7 @@ export function opensshFailure(host: Host, stderr: string): ConnectError {
   const detail = kind === undefined ? last : `${kind.message}${keysIn(stderr)} (ssh: ${last})`;
   const remedy = isPinned(stderr) ? PINNED_REMEDY : kind?.remedy;
   // As with the built-in client: a host that does not answer is not worth a retry.
-  const cause = Object.assign(
-    new Error(stderr),
-    kind?.message === 'no answer in time' ? { level: 'client-timeout' } : {},
-  );
+  const cause = Object.assign(new Error(stderr), kind?.failure ?? {});
   return new ConnectError(host.name, `${whereOf(host)}: ${detail}`, {
     retryable: kind?.retryable ?? true,
     ...(remedy === undefined ? {} : { remedy }),
