@@ -6,11 +6,13 @@ import ts from 'typescript';
 const COMPUTED_NAME = 9038;
 
 /**
- * The declarations of a file of `folder` and of all files that these declarations import, by name (`library.d.ts`). Each is
- * made from its own file alone, which takes milliseconds. @throws Error for an export whose type is not written down
+ * The declarations of a file of `folder` and of all files that these declarations import, by name (`library.d.ts`). Each
+ * is made from its own file alone, which takes milliseconds. The compiler's option `isolatedDeclarations` would hold all
+ * of src to this, and not only these files. @throws Error that names every export whose type is not written down
  */
 export function declarations(folder: string, entry: string): ReadonlyMap<string, string> {
   const made = new Map<string, string>();
+  const untyped: string[] = [];
   const queue = [entry];
   for (let name = queue.pop(); name !== undefined; name = queue.pop()) {
     const target = name.replace(/\.ts$/, '.d.ts');
@@ -20,12 +22,16 @@ export function declarations(folder: string, entry: string): ReadonlyMap<string,
       compilerOptions: { target: ts.ScriptTarget.ES2023, isolatedDeclarations: true },
       reportDiagnostics: true,
     });
-    // A method with a computed name keeps that name.
-    const [first] = diagnostics.filter(({ code }) => code !== COMPUTED_NAME);
-    if (first !== undefined) throw new Error(`${name}: ${ts.flattenDiagnosticMessageText(first.messageText, '\n')}`);
+    for (const { code, file, start, messageText } of diagnostics) {
+      // A method with a computed name keeps that name.
+      if (code === COMPUTED_NAME) continue;
+      const line = (file?.getLineAndCharacterOfPosition(start ?? 0).line ?? 0) + 1;
+      untyped.push(`${join(folder, name)}:${String(line)}: ${ts.flattenDiagnosticMessageText(messageText, '\n')}`);
+    }
     const from = dirname(name);
     for (const [, specifier] of outputText.matchAll(/from '(\.[^']+\.ts)'/g)) queue.push(join(from, specifier!));
     made.set(target, outputText.replaceAll(/(from '\.[^']+)\.ts'/g, "$1.js'"));
   }
+  if (untyped.length > 0) throw new Error(untyped.join('\n'));
   return made;
 }
