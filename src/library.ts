@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Fleet } from './cluster/fleet/fleet.ts';
 import { type LeftOut, refusedWorkers } from './cluster/host.refusal.ts';
 import { refusals } from './cluster/up.refusal.ts';
+import { checkNames } from './commands/every.checks.ts';
 import { up } from './commands/up.phases.ts';
 import { withoutAbsent } from './engine/absence.ts';
 import { changesIn, plan as planOf, type PlannedChange as Planned, waitsIn } from './engine/plan.ts';
@@ -87,7 +88,7 @@ export interface Plan {
  * Reads an inventory with its files, secrets and manifests. Contacts no host. @throws InventoryError with every problem
  */
 export const loadInventory = ({ file, cwd = process.cwd(), env = process.env }: LoadOptions): Promise<Loaded> =>
-  load({ file, cwd, env });
+  load({ file, cwd, env, checks: checkNames });
 
 const noTerminal = (): Promise<never> =>
   Promise.reject(

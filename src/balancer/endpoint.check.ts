@@ -1,13 +1,21 @@
 import { isIP } from 'node:net';
 import { type Kinds, observedLinux } from '../cluster/fleet/fleet.ts';
 import { hasReturned } from '../cluster/return.ts';
-import { type Check, eachHost, type Finding, type HostFinding, type HostSeen, unknown } from '../engine/check.ts';
+import {
+  type Check,
+  type CheckGroup,
+  eachHost,
+  type Finding,
+  type HostFinding,
+  type HostSeen,
+  unknown,
+} from '../engine/check.ts';
 import { FactError } from '../errors.ts';
 import { balancers, controlPlanes } from '../inventory/hosts.ts';
 import { paths } from '../paths.ts';
 import type { EndpointAnswer } from './endpoint.facts.ts';
 
-export const endpointName: Check = {
+const endpointName: Check = {
   name: 'endpoint-name',
   title: "the endpoint's name resolves on every host, and to the same address",
   why: 'Kubelets reach the API by it. Add it to DNS, or set `kubernetes.endpointInHosts: true` where one control plane is behind it. Without a load balancer it must be an address of the control plane.',
@@ -175,3 +183,5 @@ export const virtualAddress = eachHost(
     ];
   },
 );
+
+export const endpointChecks: CheckGroup = { fleet: [virtualAddress, endpointName, endpoint] };

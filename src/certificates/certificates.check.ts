@@ -1,4 +1,4 @@
-import { eachHost, type HostFinding } from '../engine/check.ts';
+import { type CheckGroup, eachHost, type HostFinding } from '../engine/check.ts';
 import { expiring, type Expiring, expiringText, renewal } from './expiry.ts';
 import { lostKeys, PKI_FOLDER } from './shared-keys.ts';
 
@@ -15,7 +15,7 @@ function finding(severity: HostFinding['severity'], found: readonly Expiring[]):
   return [{ severity, message: `certificates run out: ${named}${more}`, remedy: renewal(found) }];
 }
 
-export const certificateExpiry = eachHost(
+const certificateExpiry = eachHost(
   {
     name: 'certificate-expiry',
     title: 'the certificates of Kubernetes on the host hold for more than 30 days',
@@ -37,7 +37,7 @@ export const certificateExpiry = eachHost(
   },
 );
 
-export const sharedKeys = eachHost(
+const sharedKeys = eachHost(
   {
     name: 'shared-keys',
     title: 'every control plane has the keys of the authorities and of the service accounts',
@@ -58,3 +58,5 @@ export const sharedKeys = eachHost(
           },
     ),
 );
+
+export const certificateChecks: CheckGroup = { host: [certificateExpiry, sharedKeys] };

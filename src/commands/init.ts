@@ -8,6 +8,7 @@ import { inventoryJsonSchema } from '../inventory/schema/schema.ts';
 import { defaultPlugin } from '../network/plugins.value.ts';
 import type { Context } from '../session/context.ts';
 import { PROPOSED_KUBERNETES } from '../versions.ts';
+import { checkNames } from './every.checks.ts';
 import type { InitOptions } from './inventory.command.ts';
 
 /** A host as `kbuild init` knows it. */
@@ -226,7 +227,7 @@ export async function runInit(context: Context, flags: InitOptions): Promise<num
   const { env, cwd } = context;
   const sources = { ...localSources({ env, cwd, reach: 'local' }), read: () => Promise.resolve(Buffer.from(text)) };
   try {
-    await loadInventory({ file: flags.inventory ?? 'inventory.yaml', env, cwd, sources });
+    await loadInventory({ file: flags.inventory ?? 'inventory.yaml', env, cwd, checks: checkNames, sources });
   } catch (error) {
     if (!(error instanceof InventoryError)) throw error;
     // Without places: the operator has not seen the text that they point into.

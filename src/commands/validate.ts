@@ -6,6 +6,7 @@ import { validateMarkdown } from '../report/markdown.ts';
 import { placedProblems } from '../report/pipelines.ts';
 import type { Context } from '../session/context.ts';
 import { fileInRepository, inventoryFile, reportToPipeline } from '../session/inventory.ts';
+import { checkNames } from './every.checks.ts';
 import type { ValidateOptions } from './inventory.command.ts';
 
 interface Verdict {
@@ -19,7 +20,7 @@ async function verdict(context: Context, file: string): Promise<Verdict & { read
   const { env, cwd } = context;
   try {
     const sources = localSources({ env, cwd, reach: 'local' });
-    const { inventory, warnings } = await loadInventory({ file, env, cwd, sources });
+    const { inventory, warnings } = await loadInventory({ file, env, cwd, checks: checkNames, sources });
     const { name, kubernetes, hosts } = inventory;
     const machines = `${hosts.length} ${hosts.length === 1 ? 'host' : 'hosts'}`;
     return { problems: [], warnings, summary: `cluster ${name}, Kubernetes ${kubernetes.version}, ${machines}` };

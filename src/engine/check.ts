@@ -1,6 +1,5 @@
 import { type Fleet, type Kinds, type Observed, observedLinux, observedWindows } from '../cluster/fleet/fleet.ts';
 import { FactError } from '../errors.ts';
-import type { CheckName } from '../inventory/check-names.ts';
 import { inventoryOn } from '../inventory/hosts.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
 import type { Watches } from '../shell/watched.ts';
@@ -19,7 +18,7 @@ export interface Finding {
 
 /** A finding with the name of its check, which is what `--ignore-check` takes. */
 export interface CheckedFinding extends Finding {
-  readonly check: CheckName;
+  readonly check: string;
   /** Where it is explained. */
   readonly page: string;
   /** The inventory or `--ignore-check` names its check. */
@@ -29,7 +28,7 @@ export interface CheckedFinding extends Finding {
 /** A check in docs/checks.md. */
 export interface CheckPage {
   /** Stable: `--ignore-check` and `ignoreChecks:` take it. */
-  readonly name: CheckName;
+  readonly name: string;
   /** What is true if the check finds nothing, in one line. */
   readonly title: string;
   /** What goes wrong otherwise, and how to mend it. Markdown. */
@@ -46,6 +45,18 @@ export interface CheckPage {
  */
 export interface Check extends CheckPage {
   readonly test: (seen: { readonly inventory: Inventory; readonly fleet: Fleet }) => readonly Finding[];
+}
+
+/** The checks of a subject, by what they are about. */
+export interface CheckGroup {
+  /** A Linux host for itself. */
+  readonly host?: readonly Check[];
+  /** A Windows host for itself. */
+  readonly windows?: readonly Check[];
+  /** Hosts against each other, the inventory and the live cluster, where all hosts answer. */
+  readonly fleet?: readonly Check[];
+  /** What surveys measured. */
+  readonly survey?: readonly Check[];
 }
 
 /** The order of findings: first those that stop `up`, then those that it mends, then warnings. */

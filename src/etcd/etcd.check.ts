@@ -1,5 +1,5 @@
 import type { ClusterView } from '../cluster/fleet/view.ts';
-import type { Check } from '../engine/check.ts';
+import type { Check, CheckGroup } from '../engine/check.ts';
 import { FactError } from '../errors.ts';
 import { type SpaceFinding, spaceFindings } from './space.ts';
 
@@ -9,7 +9,7 @@ function findingsOf(cluster: ClusterView): readonly SpaceFinding[] {
   return cluster.state === 'up' ? spaceFindings(cluster.members, cluster.alarms) : [];
 }
 
-export const etcdSpace: Check = {
+const etcdSpace: Check = {
   name: 'etcd-space',
   title: 'etcd has no alarm NOSPACE, and the database of no member comes near its quota',
   why: 'When the database of one member reaches its quota (2 GiB unless `quota-backend-bytes` says otherwise), etcd raises the alarm NOSPACE: no member takes writes, so nothing in the cluster can change, until there is room and the alarm is disarmed. `kbuild etcd defragment` does both. From 80% of the quota on kbuild warns. If the data in use is that large, raise the quota ([operations](operations.md#space-of-etcd)).',
@@ -24,3 +24,5 @@ export const etcdSpace: Check = {
     }
   },
 };
+
+export const etcdChecks: CheckGroup = { fleet: [etcdSpace] };

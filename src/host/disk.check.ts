@@ -1,5 +1,12 @@
 import { hasKubelet } from '../cluster/fleet/joined.ts';
-import { type Check, eachHost, type Finding, type HostFinding, type HostSeen } from '../engine/check.ts';
+import {
+  type Check,
+  type CheckGroup,
+  eachHost,
+  type Finding,
+  type HostFinding,
+  type HostSeen,
+} from '../engine/check.ts';
 import { inventoryOn } from '../inventory/hosts.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
 import { quantityOf } from '../inventory/quantity.ts';
@@ -133,7 +140,7 @@ function tooLittle(seen: HostSeen, volume: Volume): readonly string[] {
   ];
 }
 
-export const diskSpace = eachHost(
+const diskSpace = eachHost(
   {
     name: 'disk-space',
     title: 'there are free bytes and inodes on the file systems that matter',
@@ -158,7 +165,7 @@ const HEARTBEAT_MS = 100;
 
 const ms = (value: number): string => `${value < 10 ? value.toFixed(1) : String(Math.round(value))} ms`;
 
-export const diskSync: Check = {
+const diskSync: Check = {
   name: 'disk-sync',
   title: 'disks that will hold etcd sync a write within 10 ms',
   why: 'A survey: sixty small writes, each with fdatasync, in a file of its own that is removed. Every change of the cluster waits for such a write on most members of etcd. Give /var/lib/etcd a local SSD. Where etcd already runs nothing is measured.',
@@ -182,7 +189,7 @@ export const diskSync: Check = {
     }),
 };
 
-export const overlayMount: Check = {
+const overlayMount: Check = {
   name: 'overlay-mount',
   title: 'an overlay can be mounted and written to where the runtime will keep its data',
   why: `A survey: in a new folder below ${RUNTIME_DATA_FOLDERS}, and in a mount namespace of its own, an overlay is mounted, files are changed, renamed and removed, and all of it is taken away again. It fails on xfs without \`ftype=1\`, on network file systems, on overlayfs itself, and where the kernel or a security module forbids it: mount a disk with ext4 or xfs (\`ftype=1\`) at ${RUNTIME_DATA_FOLDERS}.`,
@@ -205,7 +212,7 @@ export const overlayMount: Check = {
 
 const UNFIT = /^(?:overlay|aufs|nfs4?|cifs|smb3|9p|virtiofs|fuse\..*|fuseblk|ecryptfs|vfat|exfat|ntfs3?)$/;
 
-export const overlayStorage = eachHost(
+const overlayStorage = eachHost(
   {
     name: 'overlay-storage',
     title: "the runtime's folder is on a file system that overlayfs works on",
@@ -225,7 +232,7 @@ export const overlayStorage = eachHost(
   },
 );
 
-export const writablePaths = eachHost(
+const writablePaths = eachHost(
   {
     name: 'writable-paths',
     title: 'nothing that matters is mounted read-only',
@@ -243,3 +250,8 @@ export const writablePaths = eachHost(
     }));
   },
 );
+
+export const diskChecks: CheckGroup = {
+  host: [diskSpace, writablePaths, overlayStorage],
+  survey: [diskSync, overlayMount],
+};

@@ -1,6 +1,6 @@
 import { type Fleet, linuxFacts } from '../cluster/fleet/fleet.ts';
 import { hasKubelet } from '../cluster/fleet/joined.ts';
-import { type Check, eachHost, type Finding, type HostFinding } from '../engine/check.ts';
+import { type Check, type CheckGroup, eachHost, type Finding, type HostFinding } from '../engine/check.ts';
 import { KbuildError } from '../errors.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { Firewall } from './firewall-rules.facts.ts';
@@ -10,7 +10,7 @@ import type { Blocked } from './ports.survey.ts';
 
 const where = ({ kind, place }: Firewall): string => `${kind}${place === kind ? '' : ` (${place})`}`;
 
-export const firewall = eachHost(
+const firewall = eachHost(
   {
     name: 'firewall',
     title:
@@ -52,7 +52,7 @@ function upOpens(inventory: Inventory, fleet: Fleet, { way, from }: Blocked): bo
 
 const key = ({ way, how }: Blocked): string => `${way.to.name} ${way.protocol} ${String(way.port)} ${how}`;
 
-export const portMatrix: Check = {
+const portMatrix: Check = {
   name: 'port-matrix',
   title: 'every port of every role is reached by the hosts that need it',
   why: 'A survey (`check --active`, and before the first change of fresh hosts): kbuild listens on every needed port that is free, TCP and the overlay\'s UDP, and connects from every host that will. "refused" comes from a firewall that rejects, "no answer" from one that drops, on the host or between the hosts (security groups).',
@@ -102,7 +102,7 @@ function byKey(all: readonly Blocked[]): ReadonlyMap<string, readonly Blocked[]>
 }
 
 /** The ports of a host's role are free. A host that kubeadm has worked on has its own programs there. */
-export const ports = eachHost(
+const ports = eachHost(
   {
     name: 'ports',
     title: 'the TCP and UDP ports of the role are free',
@@ -147,3 +147,5 @@ export const reachable: Check = {
   severities: ['warning'],
   test: ({ fleet }) => fleet.unreachable.map(finding),
 };
+
+export const firewallChecks: CheckGroup = { host: [firewall, ports], survey: [portMatrix] };

@@ -1,10 +1,10 @@
 import { type Fleet, type Kinds, observedLinux } from '../cluster/fleet/fleet.ts';
-import { type Check, type CheckPage, eachHost, type Finding, unknown } from '../engine/check.ts';
+import { type Check, type CheckGroup, type CheckPage, eachHost, type Finding, unknown } from '../engine/check.ts';
 import { FactError } from '../errors.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { isPluginInterface } from '../network/plugins.value.ts';
 
-export const addressOnHost = eachHost(
+const addressOnHost = eachHost(
   {
     name: 'address-on-host',
     title: 'the internalAddress is an address of the host',
@@ -106,7 +106,7 @@ export const uniqueValue = (
   },
 });
 
-export const productUuid = uniqueValue(
+const productUuid = uniqueValue(
   {
     name: 'product-uuid',
     title: 'the DMI product UUID is unique',
@@ -132,7 +132,7 @@ export const isVirtualInterface = (name: string): boolean => VIRTUAL.test(name) 
 /** Addresses that each host has for itself: loopback and link-local. */
 const LOCAL = /^(?:127[.]|169[.]254[.]|::1$|fe80:)/;
 
-export const uniqueAddress = uniqueValue(
+const uniqueAddress = uniqueValue(
   {
     name: 'unique-address',
     title: 'no two hosts have an IP address in common',
@@ -151,7 +151,7 @@ export const uniqueAddress = uniqueValue(
   },
 );
 
-export const uniqueHost: Check = {
+const uniqueHost: Check = {
   name: 'unique-host',
   title: 'every host is a machine of its own, with a machine-id of its own',
   why: `Machines that were cloned share \`/etc/machine-id\`, and with it DHCP leases and names of network interfaces. On each copy: \`mv /etc/machine-id /root/\`, \`systemd-machine-id-setup\`, reboot.`,
@@ -180,7 +180,7 @@ export const uniqueHost: Check = {
   },
 };
 
-export const uniqueHostname = uniqueValue(
+const uniqueHostname = uniqueValue(
   {
     name: 'unique-hostname',
     title: 'every host has a hostname of its own',
@@ -202,7 +202,7 @@ const NONE = /^(?:00:){5}00$|^$/;
 /** Packets of these leave under the MAC address of another interface: an operator may give all hosts the same. */
 const isLeftOut = (name: string): boolean => isVirtualInterface(name) || /^(?:vxlan|dummy)/.test(name);
 
-export const uniqueMac = uniqueValue(
+const uniqueMac = uniqueValue(
   {
     name: 'unique-mac',
     title: 'no two hosts have a MAC address in common',
@@ -216,7 +216,7 @@ export const uniqueMac = uniqueValue(
   },
 );
 
-export const unnamed: Check = {
+const unnamed: Check = {
   name: 'unnamed',
   title: 'every node of the cluster, and every member of an etcd beside it, is a host of the inventory',
   why: '`up` does not remove a node that the inventory no longer names. Run `kbuild remove NAME`, or name the host again.',
@@ -238,4 +238,8 @@ export const unnamed: Check = {
         remedy: `kbuild remove ${name}, or name it in the inventory again`,
       }));
   },
+};
+
+export const identityChecks: CheckGroup = {
+  fleet: [uniqueHost, productUuid, uniqueHostname, uniqueMac, uniqueAddress, addressOnHost, unnamed],
 };

@@ -1,5 +1,5 @@
 import { basename } from 'node:path/posix';
-import { eachHost, type HostFinding, type HostSeen } from '../engine/check.ts';
+import { type CheckGroup, eachHost, type HostFinding, type HostSeen } from '../engine/check.ts';
 import { paths } from '../paths.ts';
 import { compareVersions } from '../versions.ts';
 import { knownDistribution } from './packages/distributions.value.ts';
@@ -7,7 +7,7 @@ import { SELINUX_POLICY, selinuxPolicy } from './selinux.value.ts';
 import { isSwitchedOn } from './services.facts.ts';
 import { REQUIRED_SYSCTLS, sysctlsOf } from './sysctls.value.ts';
 
-export const apparmor = eachHost(
+const apparmor = eachHost(
   {
     name: 'apparmor',
     title: 'where the kernel has AppArmor, its tools are installed',
@@ -26,7 +26,7 @@ export const apparmor = eachHost(
       : [],
 );
 
-export const kernelModules = eachHost(
+const kernelModules = eachHost(
   {
     name: 'kernel-modules',
     title: 'overlay and br_netfilter are loaded or built in',
@@ -56,7 +56,7 @@ export const kernelModules = eachHost(
 const MINIMUM = '4.19';
 const NFTABLES = '5.13';
 
-export const kernelVersion = eachHost(
+const kernelVersion = eachHost(
   {
     name: 'kernel-version',
     title: 'the kernel is 4.19 or newer, and 5.13 or newer where kube-proxy uses nftables',
@@ -122,7 +122,7 @@ function confined(seen: HostSeen): readonly HostFinding[] {
       ];
 }
 
-export const selinux = eachHost(
+const selinux = eachHost(
   {
     name: 'selinux',
     title: 'SELinux confines containers if the inventory asks for it, and is not enforcing otherwise',
@@ -147,7 +147,7 @@ export const selinux = eachHost(
 
 const OURS = basename(paths.sysctl);
 
-export const sysctls = eachHost(
+const sysctls = eachHost(
   {
     name: 'sysctls',
     title: 'forwarding, bridge filtering and the `sysctls` of the inventory are set and stay set',
@@ -203,7 +203,7 @@ function undoes(written: string, wanted: string): boolean {
   return written !== wanted;
 }
 
-export const tuned = eachHost(
+const tuned = eachHost(
   {
     name: 'tuned',
     title: 'tuned leaves the kernel settings of kbuild alone',
@@ -226,3 +226,5 @@ export const tuned = eachHost(
       }));
   },
 );
+
+export const kernelChecks: CheckGroup = { host: [kernelVersion, kernelModules, sysctls, tuned, selinux, apparmor] };

@@ -1,4 +1,4 @@
-import { eachHost, type HostFinding } from '../engine/check.ts';
+import { type CheckGroup, eachHost, type HostFinding } from '../engine/check.ts';
 import {
   distributions,
   knownDistribution,
@@ -8,7 +8,7 @@ import {
 
 const SUPPORTED: readonly string[] = ['x86_64', 'aarch64'];
 
-export const architecture = eachHost(
+const architecture = eachHost(
   {
     name: 'architecture',
     title: 'the machine is x86_64 or aarch64',
@@ -26,7 +26,7 @@ export const architecture = eachHost(
         ],
 );
 
-export const cloudInit = eachHost(
+const cloudInit = eachHost(
   {
     name: 'cloud-init',
     title: 'cloud-init has ended',
@@ -46,7 +46,7 @@ export const cloudInit = eachHost(
 /** kubeadm's ControlPlaneNumCPU. */
 const NEEDED = 2;
 
-export const cpus = eachHost(
+const cpus = eachHost(
   {
     name: 'cpus',
     title: 'a control plane has two CPUs or more',
@@ -59,7 +59,7 @@ export const cpus = eachHost(
       : [{ severity: 'error', message: `has ${String(facts.cpus)} CPU, and a control plane needs ${String(NEEDED)}` }],
 );
 
-export const initSystem = eachHost(
+const initSystem = eachHost(
   {
     name: 'init-system',
     title: 'systemd is process 1',
@@ -76,7 +76,7 @@ export const initSystem = eachHost(
 const CONTROL_PLANE_MIB = 1700;
 const WORKER_MIB = 700;
 
-export const memory = eachHost(
+const memory = eachHost(
   {
     name: 'memory',
     title: 'a control plane has 1700 MiB of memory or more, a worker 700 MiB',
@@ -101,7 +101,7 @@ const list = (separator: string): readonly string[] =>
 
 const also = known.length === 0 ? '' : `, also ${known.map(({ name }) => name).join(', ')},`;
 
-export const osSupported = eachHost(
+const osSupported = eachHost(
   {
     name: 'os-supported',
     title: `the distribution is ${list(' or ').join(', ')}`,
@@ -120,7 +120,7 @@ export const osSupported = eachHost(
         ],
 );
 
-export const pendingReboot = eachHost(
+const pendingReboot = eachHost(
   {
     name: 'pending-reboot',
     title: 'no package asks for a reboot',
@@ -139,7 +139,7 @@ export const pendingReboot = eachHost(
         ],
 );
 
-export const requiredTools = eachHost(
+const requiredTools = eachHost(
   {
     name: 'required-tools',
     title: 'mount, losetup, ip, ss, modprobe, flock, bash and a few others are installed',
@@ -185,3 +185,7 @@ export const slowLogin = eachHost(
     return found;
   },
 );
+
+export const machineChecks: CheckGroup = {
+  host: [osSupported, architecture, initSystem, cpus, memory, requiredTools, pendingReboot, cloudInit, slowLogin],
+};

@@ -1,9 +1,9 @@
-import { eachHost, type HostFinding } from '../engine/check.ts';
+import { type CheckGroup, eachHost, type HostFinding } from '../engine/check.ts';
 
 const said = (lookup: readonly string[] | 'silent'): string =>
   lookup === 'silent' ? 'not answered within 3 s' : lookup.length === 0 ? 'unknown' : lookup.join(', ');
 
-export const localNames = eachHost(
+const localNames = eachHost(
   {
     name: 'local-names',
     title: "localhost and the host's own name resolve",
@@ -36,7 +36,7 @@ export const localNames = eachHost(
   },
 );
 
-export const nameserver = eachHost(
+const nameserver = eachHost(
   {
     name: 'nameserver',
     title: '/etc/resolv.conf names a server',
@@ -55,7 +55,7 @@ export const nameserver = eachHost(
       : [],
 );
 
-export const resolverLoop = eachHost(
+const resolverLoop = eachHost(
   {
     name: 'resolver-loop',
     title: 'pods do not inherit a name server on the loopback interface',
@@ -76,3 +76,5 @@ export const resolverLoop = eachHost(
     ];
   },
 );
+
+export const nameChecks: CheckGroup = { host: [nameserver, resolverLoop, localNames] };

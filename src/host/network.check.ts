@@ -1,6 +1,6 @@
 import { observedLinux } from '../cluster/fleet/fleet.ts';
 import { hasKubelet } from '../cluster/fleet/joined.ts';
-import { type Check, eachHost, type Finding, type HostFinding, unknown } from '../engine/check.ts';
+import { type Check, type CheckGroup, eachHost, type Finding, type HostFinding, unknown } from '../engine/check.ts';
 import { FactError } from '../errors.ts';
 import { endpointHost } from '../inventory/api-server.ts';
 import { landmarks } from '../inventory/hosts.ts';
@@ -11,7 +11,7 @@ import { isSwitchedOn } from './services.facts.ts';
 /** The service of NetworkManager that asks a cloud for addresses, and the timer that starts it. */
 const UNITS = ['nm-cloud-setup', 'nm-cloud-setup.timer'];
 
-export const cloudRoutes = eachHost(
+const cloudRoutes = eachHost(
   {
     name: 'cloud-routes',
     title: 'no nm-cloud-setup writes routes of its own',
@@ -32,7 +32,7 @@ export const cloudRoutes = eachHost(
   },
 );
 
-export const defaultRoute = eachHost(
+const defaultRoute = eachHost(
   {
     name: 'default-route',
     title: 'the host has a default route',
@@ -58,7 +58,7 @@ export const defaultRoute = eachHost(
 /** IPv6 needs it (RFC 8200), and little works below. */
 const MINIMUM = 1280;
 
-export const mtu: Check = {
+const mtu: Check = {
   name: 'mtu',
   title: 'the interfaces between hosts have the same MTU, with room for the overlay',
   why: 'The overlay takes its own MTU from the interface of its host. Where hosts differ, large packets from one to the other vanish: small requests work, downloads hang.',
@@ -103,7 +103,7 @@ export const mtu: Check = {
   },
 };
 
-export const pathMtu: Check = {
+const pathMtu: Check = {
   name: 'path-mtu',
   title: 'packets that fill the MTU of the interface come through between hosts',
   why: "A survey: with the overlay's UDP port each host also gets a datagram as large as the sender's interface allows, not to be fragmented. The overlay takes its MTU from the interface, so where the way between hosts carries less (a tunnel, a VPN, a switch without jumbo frames), small requests of pods work and downloads hang. Lower the MTU of the interfaces to what the way carries, or raise that of the way.",
@@ -131,7 +131,7 @@ export const pathMtu: Check = {
 
 const withoutLogin = (url: string): string => url.replace(/\/\/[^/@]*@/, '//…@');
 
-export const proxyVariables = eachHost(
+const proxyVariables = eachHost(
   {
     name: 'proxy-variables',
     title: 'the host has no outbound proxy of its own, or the inventory has one and its no_proxy names the cluster',
@@ -168,7 +168,7 @@ export const proxyVariables = eachHost(
   },
 );
 
-export const routesBetweenHosts = eachHost(
+const routesBetweenHosts = eachHost(
   {
     name: 'routes-between-hosts',
     title: 'the ways between hosts start at the internalAddress',
@@ -203,7 +203,7 @@ export const routesBetweenHosts = eachHost(
   },
 );
 
-export const vxlan = eachHost(
+const vxlan = eachHost(
   {
     name: 'vxlan',
     title: 'the kernel has VXLAN where the network plugin uses it',
@@ -221,3 +221,9 @@ export const vxlan = eachHost(
           },
         ],
 );
+
+export const networkChecks: CheckGroup = {
+  host: [vxlan, proxyVariables, cloudRoutes, defaultRoute],
+  fleet: [routesBetweenHosts, mtu],
+  survey: [pathMtu],
+};

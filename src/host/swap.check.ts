@@ -1,6 +1,6 @@
-import { eachHost } from '../engine/check.ts';
+import { type CheckGroup, eachHost } from '../engine/check.ts';
 
-export const swap = eachHost(
+const swap = eachHost(
   {
     name: 'swap',
     title: 'no swap now or at the next boot, unless `kubelet.config.failSwapOn: false`',
@@ -28,3 +28,5 @@ export const swap = eachHost(
     ];
   },
 );
+
+export const swapChecks: CheckGroup = { host: [swap] };

@@ -1,5 +1,13 @@
 import type { Fleet } from '../cluster/fleet/fleet.ts';
-import { type Check, eachHost, type Finding, type HostFinding, type HostSeen, unknown } from '../engine/check.ts';
+import {
+  type Check,
+  type CheckGroup,
+  eachHost,
+  type Finding,
+  type HostFinding,
+  type HostSeen,
+  unknown,
+} from '../engine/check.ts';
 import { FactError } from '../errors.ts';
 import { CHRONY } from './packages/chrony.value.ts';
 import { knownDistribution } from './packages/distributions.value.ts';
@@ -64,7 +72,7 @@ export const clockSkew: Check = {
   },
 };
 
-export const operatorClock: Check = {
+const operatorClock: Check = {
   name: 'operator-clock',
   title: 'the clock of the machine that runs kbuild agrees with the hosts',
   why: 'kbuild makes no certificate with its own clock, so nothing breaks; times in its logs are wrong, and kubectl may find the certificates of a new cluster not yet valid.',
@@ -118,7 +126,7 @@ function remedyFor({ facts }: HostSeen): string {
   return `timeSync: chrony in the inventory, or ${distribution?.packages?.installHint(CHRONY) ?? 'install chrony'}, or ${own}`;
 }
 
-export const timeSync = eachHost(
+const timeSync = eachHost(
   {
     name: 'time-sync',
     title: 'a time service runs',
@@ -132,3 +140,5 @@ export const timeSync = eachHost(
       : [{ severity: 'warning', message: 'runs no time service', remedy: remedyFor(seen) }];
   },
 );
+
+export const timeChecks: CheckGroup = { host: [timeSync], fleet: [clockSkew, operatorClock] };

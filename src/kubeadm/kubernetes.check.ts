@@ -5,7 +5,15 @@ import type { ClusterUp } from '../cluster/fleet/view.ts';
 import { nodeProblems } from '../cluster/health.ts';
 import { runningPrograms } from '../cluster/running-programs.ts';
 import { standing } from '../cluster/standing.ts';
-import { type Check, eachHost, eachHostOfAny, type Finding, type HostFinding, type HostSeen } from '../engine/check.ts';
+import {
+  type Check,
+  type CheckGroup,
+  eachHost,
+  eachHostOfAny,
+  type Finding,
+  type HostFinding,
+  type HostSeen,
+} from '../engine/check.ts';
 import { distributions, supportedDistribution, versionIn } from '../host/packages/distributions.value.ts';
 import { systemRuntime } from '../host/packages/installer.value.ts';
 import { finishing } from '../host/unfinished.refusal.ts';
@@ -59,7 +67,7 @@ function runtime({ inventory, host, facts }: HostSeen): readonly HostFinding[] {
   return [{ severity: 'warning', message, remedy }];
 }
 
-export const endOfLife = eachHost(
+const endOfLife = eachHost(
   {
     name: 'end-of-life',
     title: 'the system and the container runtime get security updates for at least 90 more days',
@@ -69,7 +77,7 @@ export const endOfLife = eachHost(
   (seen) => [...system(seen.facts), ...runtime(seen)],
 );
 
-export const halfFinished = eachHostOfAny(
+const halfFinished = eachHostOfAny(
   {
     name: 'half-finished',
     title: "no init, join or reset of kbuild's was cut off on the host",
@@ -94,7 +102,7 @@ export const halfFinished = eachHostOfAny(
 const supported = distributions.filter(({ support }) => support === 'supported');
 const FILES = [...new Set(supported.map(({ kubeletArguments }) => kubeletArguments))].join(' or ');
 
-export const kubeletArguments = eachHost(
+const kubeletArguments = eachHost(
   {
     name: 'kubelet-arguments',
     title: `the kubelet gets no arguments from ${FILES}`,
@@ -115,7 +123,7 @@ export const kubeletArguments = eachHost(
 /** Interfaces of kube-proxy, and of network plugins that kbuild does not know. */
 const LINKS = /^(?:kube-ipvs0|kube-bridge|weave)/;
 
-export const leftovers = eachHost(
+const leftovers = eachHost(
   {
     name: 'leftovers',
     title: 'a host that is no node has no packet filter rules and interfaces of a former cluster',
@@ -142,7 +150,7 @@ export const leftovers = eachHost(
   },
 );
 
-export const nodeHealth: Check = {
+const nodeHealth: Check = {
   name: 'node-health',
   title: 'every node of the cluster is Ready, without pressure, cordon or unexpected taint',
   why: 'A node under disk, memory or PID pressure, without network, cordoned, or with a taint that neither the inventory nor Kubernetes explains takes no new pods: where all are, nothing can be scheduled on the cluster, and its objects look right all the same. `kbuild status` says the same with exit 5.',
@@ -175,7 +183,7 @@ function mixed(cluster: ClusterUp): readonly Finding[] {
 /**
  * Kubelets are neither newer nor much older than the API servers: a control plane's than its own, a worker's than any.
  */
-export const versionSkew: Check = {
+const versionSkew: Check = {
   name: 'version-skew',
   title:
     'all API servers run one version, no kubelet of the cluster is newer than theirs, or more than three minors older',
@@ -202,4 +210,9 @@ export const versionSkew: Check = {
     });
     return [...nodes, ...mixed(cluster)];
   },
+};
+
+export const kubernetesChecks: CheckGroup = {
+  host: [endOfLife, leftovers, halfFinished, kubeletArguments],
+  fleet: [versionSkew, nodeHealth],
 };

@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js';
 import { hasKubelet } from '../cluster/fleet/joined.ts';
 import { objectKey } from '../cluster/fleet/view.ts';
-import { type Check, eachHost, type Finding } from '../engine/check.ts';
+import { type Check, type CheckGroup, eachHost, type Finding } from '../engine/check.ts';
 import { knownDistribution } from '../host/packages/distributions.value.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
 import { overlap } from '../inventory/subnets.ts';
@@ -10,7 +10,7 @@ import { isOwnPluginInterface, networkPlugin } from './plugins.value.ts';
 import type { PodBlocked } from './pod-network.survey.ts';
 import { serviceCidr } from './service-subnets.ts';
 
-export const cniConfiguration = eachHost(
+const cniConfiguration = eachHost(
   {
     name: 'cni-configuration',
     title: "/etc/cni/net.d has no file that the runtime would read before the plugin's own",
@@ -34,7 +34,7 @@ export const cniConfiguration = eachHost(
   },
 );
 
-export const kubeProxyMode = eachHost(
+const kubeProxyMode = eachHost(
   {
     name: 'kube-proxy-mode',
     title: 'kube-proxy does not need kernel modules that the system deprecates',
@@ -88,7 +88,7 @@ const whereTo = (about: PodBlocked['to']['about'], to: readonly string[]): strin
 
 const nodeOf = ({ to }: PodBlocked): readonly string[] => (to.about === 'pod' ? [to.node] : []);
 
-export const podNetwork: Check = {
+const podNetwork: Check = {
   name: 'pod-network',
   title: 'pods on every node reach those on every other, the API and cluster DNS',
   why: 'A survey of a live cluster (`check --active`): kbuild starts a pod of `network.testImage` on every Linux node, control planes too, in a namespace of its own that is removed afterwards, and connects from each to all others, to the API at its Service address, and by its name. What usually stands in the way is a firewall that drops the overlay, on a host or between the hosts. Where a pod does not start it is unknown. Pods of Windows nodes are tried by `kbuild windows selftest`.',
@@ -140,7 +140,7 @@ function grouped(blocked: readonly PodBlocked[]): ReadonlyMap<string, readonly P
  */
 const isLeftover = (device: string): boolean => device === 'kube-ipvs0' || isOwnPluginInterface(device);
 
-export const routeOverlap = eachHost(
+const routeOverlap = eachHost(
   {
     name: 'route-overlap',
     title: 'no route of the host leads into podSubnet, serviceSubnet or moreServiceSubnets',
@@ -176,3 +176,8 @@ export const routeOverlap = eachHost(
     );
   },
 );
+
+export const podNetworkChecks: CheckGroup = {
+  host: [kubeProxyMode, cniConfiguration, routeOverlap],
+  survey: [podNetwork],
+};

@@ -1,5 +1,5 @@
 import { hasKubelet } from '../cluster/fleet/joined.ts';
-import { eachHost, type HostFinding, type HostSeen } from '../engine/check.ts';
+import { type CheckGroup, eachHost, type HostFinding, type HostSeen } from '../engine/check.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { compareVersions } from '../versions.ts';
 import { otherDriver } from './cgroup-driver.step.ts';
@@ -8,7 +8,7 @@ import { containerRuntime } from './runtimes.value.ts';
 /** kubeadm's SystemVerification. */
 const NEEDED = ['cpu', 'cpuset', 'memory', 'pids'];
 
-export const cgroupControllers = eachHost(
+const cgroupControllers = eachHost(
   {
     name: 'cgroup-controllers',
     title: 'the cgroup controllers cpu, cpuset, memory and pids are on',
@@ -54,7 +54,7 @@ function ofPods(seen: HostSeen): readonly HostFinding[] {
   ];
 }
 
-export const cgroupDriver = eachHost(
+const cgroupDriver = eachHost(
   {
     name: 'cgroup-driver',
     title: "runtime and pods have the inventory's cgroup driver",
@@ -88,7 +88,7 @@ function ignoresKubeadmCheck({ kubeadm }: Inventory, { role }: LinuxHost): boole
   return Array.isArray(ignored) && ignored.some((name) => String(name).toLowerCase() === KUBEADM_CHECK.toLowerCase());
 }
 
-export const cgroupVersion = eachHost(
+const cgroupVersion = eachHost(
   {
     name: 'cgroup-version',
     title: 'cgroup v2 from Kubernetes 1.35 on, or the inventory accepts v1',
@@ -121,3 +121,5 @@ kubeadm:
     ];
   },
 );
+
+export const cgroupChecks: CheckGroup = { host: [cgroupVersion, cgroupControllers, cgroupDriver] };

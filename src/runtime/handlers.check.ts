@@ -3,6 +3,7 @@ import { OWNER_LABEL } from '../cluster/fleet/ownership.ts';
 import { objectKey } from '../cluster/fleet/view.ts';
 import {
   type Check,
+  type CheckGroup,
   type CheckPage,
   eachHost,
   type Finding,
@@ -100,7 +101,9 @@ function foreignClasses(inventory: Inventory, { cluster }: Fleet): readonly Find
   });
 }
 
-export const runtimeHandlers: Check = {
+const runtimeHandlers: Check = {
   ...page,
   test: (seen) => [...ofHosts.test(seen), ...foreignClasses(seen.inventory, seen.fleet)],
 };
+
+export const handlerChecks: CheckGroup = { fleet: [runtimeHandlers] };

@@ -1,5 +1,5 @@
 import { hasKubelet } from '../cluster/fleet/joined.ts';
-import { eachHost, type HostFinding, type HostSeen } from '../engine/check.ts';
+import { type CheckGroup, eachHost, type HostFinding, type HostSeen } from '../engine/check.ts';
 import { knownDistribution } from '../host/packages/distributions.value.ts';
 import { getsBinaries, isBuiltIn, systemRuntime } from '../host/packages/installer.value.ts';
 import { foreignUnits, moveUnit } from '../host/packages/programs.step.ts';
@@ -27,7 +27,7 @@ function unknownRuntime(inventory: Inventory, host: LinuxHost, endpoint: string)
   ];
 }
 
-export const existingRuntime = eachHost(
+const existingRuntime = eachHost(
   {
     name: 'existing-runtime',
     title: 'no containers of Docker or others run, and there is no second runtime',
@@ -111,7 +111,7 @@ function unproved({ inventory, facts }: HostSeen): readonly HostFinding[] {
     }));
 }
 
-export const runtimeSource = eachHost(
+const runtimeSource = eachHost(
   {
     name: 'runtime-source',
     title: 'the container runtime of the host is published for its system and architecture',
@@ -129,7 +129,7 @@ export const runtimeSource = eachHost(
 /** Packages that bring some runtime, on whatever system. */
 export const RUNTIME_PACKAGES: readonly string[] = CONTAINER_RUNTIMES.flatMap(({ otherPackages }) => otherPackages);
 
-export const runtimeVersion = eachHost(
+const runtimeVersion = eachHost(
   {
     name: 'runtime-version',
     title: "the container runtime that comes from the host's own system fits Kubernetes",
@@ -151,3 +151,5 @@ export const runtimeVersion = eachHost(
       : [{ ...found, remedy: 'give the host installFrom: binaries, or another runtime.name' }];
   },
 );
+
+export const runtimeChecks: CheckGroup = { host: [existingRuntime, runtimeSource, runtimeVersion] };

@@ -1,5 +1,6 @@
 import { appendFile, stat, writeFile } from 'node:fs/promises';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
+import { checkNames } from '../commands/every.checks.ts';
 import type { CheckedFinding } from '../engine/check.ts';
 import { InventoryError, type KbuildError, UsageError } from '../errors.ts';
 import { type Loaded, loadInventory } from '../inventory/file/load.ts';
@@ -98,13 +99,15 @@ export async function reportToPipeline(
 /** Loads the inventory of a command that touches hosts; its warnings go to stderr. @throws InventoryError */
 export async function readInventory(context: Context, flags: Flags): Promise<Loaded> {
   const { env, cwd } = context;
-  const loaded = await loadInventory({ file: inventoryFile(context, flags), env, cwd }).catch((error: unknown) => {
-    if (error instanceof InventoryError)
-      context.workflow?.(
-        annotations(placedProblems({ problems: error.problems, warnings: [] }, fileInRepository(context))),
-      );
-    throw error;
-  });
+  const loaded = await loadInventory({ file: inventoryFile(context, flags), env, cwd, checks: checkNames }).catch(
+    (error: unknown) => {
+      if (error instanceof InventoryError)
+        context.workflow?.(
+          annotations(placedProblems({ problems: error.problems, warnings: [] }, fileInRepository(context))),
+        );
+      throw error;
+    },
+  );
   const { warnings } = loaded;
   // `-q` shows only errors. `validate` shows all warnings.
   for (const { at, path, message } of flags.quiet === true ? [] : warnings)

@@ -1,8 +1,8 @@
 import type { Fleet } from '../cluster/fleet/fleet.ts';
 import { quorumIsLost } from '../cluster/quorum-lost.ts';
 import { stillThere, type StillThere } from '../cluster/still-there.ts';
+import { checkNames } from '../commands/every.checks.ts';
 import { type KbuildError, Refused, SeveralErrors, UsageError } from '../errors.ts';
-import { CHECK_NAMES } from '../inventory/check-names.ts';
 import { unknownCheck } from '../inventory/file/messages.ts';
 import { selects } from '../inventory/hosts.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
@@ -62,8 +62,8 @@ export function checkSelection({ hosts }: Inventory, { hosts: patterns, phase, i
     ...new Set([...hosts.map(({ name }) => name), ...hosts.flatMap(({ groups }) => groups)]),
   ]);
   checkPatterns('--phase', 'phase', phase, UP_PHASES);
-  const unknown = ignoreCheck?.find((name) => !(CHECK_NAMES as readonly string[]).includes(name));
-  if (unknown !== undefined) throw new UsageError(`--ignore-check: ${unknownCheck(unknown)}`);
+  const unknown = ignoreCheck?.find((name) => !checkNames.includes(name));
+  if (unknown !== undefined) throw new UsageError(`--ignore-check: ${unknownCheck(unknown, checkNames)}`);
 }
 
 /** Called before any host is contacted. @throws UsageError for a name in `--dead` that the inventory does not have. */

@@ -1,5 +1,5 @@
 import { objectKey } from '../cluster/fleet/view.ts';
-import { type Check, eachWindowsHost } from '../engine/check.ts';
+import { type Check, type CheckGroup, eachWindowsHost } from '../engine/check.ts';
 import { windowsHosts } from '../inventory/hosts.ts';
 import { KUBEADMS_PROGRAMS } from '../kubeadm/addons.value.ts';
 import { programFolders, windowsPaths } from '../paths.ts';
@@ -23,7 +23,7 @@ function openTo(sddl: string): string | undefined {
 /** Folders with Secrets, keys and kubeconfigs. */
 const SECRETS: readonly string[] = [windowsPaths.kubelet, windowsPaths.kubernetes];
 
-export const windowsSecrets = eachWindowsHost(
+const windowsSecrets = eachWindowsHost(
   {
     name: 'windows-secrets',
     title: 'only administrators can read Secrets on a Windows host, and write to the folders of its programs',
@@ -84,7 +84,7 @@ function selectsLinux(live: JsonObject): boolean {
   return nodeSelector?.[OS] === 'linux' || JSON.stringify(affinity ?? {}).includes(OS);
 }
 
-export const windowsSelectors: Check = {
+const windowsSelectors: Check = {
   name: 'windows-selectors',
   title: 'kube-proxy and CoreDNS of the cluster select Linux nodes, where there are Windows hosts',
   why: 'kubeadm writes them so. If the selectors were changed, pods that never start are scheduled to Windows nodes, since kube-proxy tolerates every taint and CoreDNS some. `up` would wait for them in vain.',
@@ -106,3 +106,5 @@ export const windowsSelectors: Check = {
     });
   },
 };
+
+export const windowsClusterChecks: CheckGroup = { windows: [windowsSecrets], fleet: [windowsSelectors] };

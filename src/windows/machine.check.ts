@@ -1,4 +1,4 @@
-import { eachWindowsHost } from '../engine/check.ts';
+import { type CheckGroup, eachWindowsHost } from '../engine/check.ts';
 import { networkPlugin } from '../network/plugins.value.ts';
 import { windowsPaths } from '../paths.ts';
 
@@ -8,7 +8,7 @@ const FIRST_WITH_BINDFLT = 20_000;
 /** Builds of Windows Server 2022 and 2025, which Kubernetes supports (source: its documentation). */
 const SUPPORTED: ReadonlySet<string> = new Set(['20348', '26100']);
 
-export const windowsBuild = eachWindowsHost(
+const windowsBuild = eachWindowsHost(
   {
     name: 'windows-build',
     title: 'the host runs Windows Server 2022 or 2025',
@@ -47,7 +47,7 @@ export const windowsBuild = eachWindowsHost(
 const PROGRAM = 'containerd.exe';
 const PATH = `${windowsPaths.containerd}\\${PROGRAM}`;
 
-export const windowsDefender = eachWindowsHost(
+const windowsDefender = eachWindowsHost(
   {
     name: 'windows-defender',
     title: 'Defender leaves containerd alone, where it runs',
@@ -71,7 +71,7 @@ export const windowsDefender = eachWindowsHost(
 const DISK_NEEDED_MIB = 15 * 1024;
 const DISK_ADVISED_MIB = 50 * 1024;
 
-export const windowsDisk = eachWindowsHost(
+const windowsDisk = eachWindowsHost(
   {
     name: 'windows-disk',
     title: 'the system drive is NTFS and has room for images',
@@ -94,7 +94,7 @@ export const windowsDisk = eachWindowsHost(
   },
 );
 
-export const windowsDocker = eachWindowsHost(
+const windowsDocker = eachWindowsHost(
   {
     name: 'windows-docker',
     title: 'no Docker runs beside containerd',
@@ -114,7 +114,7 @@ export const windowsDocker = eachWindowsHost(
       : [],
 );
 
-export const windowsFeatures = eachWindowsHost(
+const windowsFeatures = eachWindowsHost(
   {
     name: 'windows-features',
     title: 'the Windows feature Containers is there',
@@ -148,7 +148,7 @@ const CPUS = 4;
 const MEMORY_NEEDED_MIB = 3500;
 const MEMORY_ADVISED_MIB = 7500;
 
-export const windowsHardware = eachWindowsHost(
+const windowsHardware = eachWindowsHost(
   {
     name: 'windows-hardware',
     title: 'a Windows host has four CPUs, 8 GiB of memory and a page file',
@@ -183,7 +183,7 @@ export const windowsHardware = eachWindowsHost(
   },
 );
 
-export const windowsPendingReboot = eachWindowsHost(
+const windowsPendingReboot = eachWindowsHost(
   {
     name: 'windows-pending-reboot',
     title: 'no restart of Windows is pending',
@@ -201,3 +201,15 @@ export const windowsPendingReboot = eachWindowsHost(
           },
         ],
 );
+
+export const windowsMachineChecks: CheckGroup = {
+  windows: [
+    windowsBuild,
+    windowsHardware,
+    windowsDisk,
+    windowsFeatures,
+    windowsPendingReboot,
+    windowsDocker,
+    windowsDefender,
+  ],
+};

@@ -1,8 +1,8 @@
 import { hasKubelet } from '../cluster/fleet/joined.ts';
-import { eachWindowsHost, type HostFinding } from '../engine/check.ts';
+import { type CheckGroup, eachWindowsHost, type HostFinding } from '../engine/check.ts';
 import { windowsServices } from '../network/plugins.value.ts';
 
-export const windowsAddress = eachWindowsHost(
+const windowsAddress = eachWindowsHost(
   {
     name: 'windows-address',
     title: 'a Windows host has its internalAddress on the adapter of its one default route',
@@ -46,7 +46,7 @@ export const windowsAddress = eachWindowsHost(
   },
 );
 
-export const windowsHostname = eachWindowsHost(
+const windowsHostname = eachWindowsHost(
   {
     name: 'windows-hostname',
     title: 'the hostname of a Windows host is its name in the inventory',
@@ -67,7 +67,7 @@ export const windowsHostname = eachWindowsHost(
   },
 );
 
-export const windowsMacSpoofing = eachWindowsHost(
+const windowsMacSpoofing = eachWindowsHost(
   {
     name: 'windows-mac-spoofing',
     title: 'the hypervisor lets a Windows virtual machine use other MAC addresses',
@@ -97,7 +97,7 @@ const ALLOWED_PROGRAMS: ReadonlySet<string> = new Set([
   'svchost',
 ]);
 
-export const windowsPorts = eachWindowsHost(
+const windowsPorts = eachWindowsHost(
   {
     name: 'windows-ports',
     title: 'no other program listens at the ports of a Windows node',
@@ -114,7 +114,7 @@ export const windowsPorts = eachWindowsHost(
       })),
 );
 
-export const windowsReach = eachWindowsHost(
+const windowsReach = eachWindowsHost(
   {
     name: 'windows-reach',
     title: 'a Windows host reaches the API endpoint, and where its programs and images come from',
@@ -138,7 +138,7 @@ export const windowsReach = eachWindowsHost(
   },
 );
 
-export const windowsSsh = eachWindowsHost(
+const windowsSsh = eachWindowsHost(
   {
     name: 'windows-ssh',
     title: 'the SSH server comes back after a restart',
@@ -171,3 +171,7 @@ export const windowsSsh = eachWindowsHost(
     return found;
   },
 );
+
+export const windowsNetworkChecks: CheckGroup = {
+  windows: [windowsHostname, windowsSsh, windowsAddress, windowsMacSpoofing, windowsPorts, windowsReach],
+};

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { checkNames } from '../../src/commands/every.checks.ts';
 import { containerd } from '../../src/runtime/containerd.value.ts';
 import { revealed, Secret } from '../../src/shell/secret.ts';
 import { inventoryOf, load, problemsOf, shown } from './load.ts';
@@ -474,7 +475,7 @@ test('a manifest of more than 8 MiB is refused, of a file and of a URL', async (
 
 test('a missing inventory says how to create one', async () => {
   const { loadInventory } = await import('../../src/inventory/file/load.ts');
-  await expect(loadInventory({ file: 'gone.yaml', env: {}, cwd: '/nowhere' })).rejects.toThrow(
+  await expect(loadInventory({ file: 'gone.yaml', env: {}, cwd: '/nowhere', checks: checkNames })).rejects.toThrow(
     'gone.yaml: there is no such file; "kbuild init > inventory.yaml" writes one',
   );
 });

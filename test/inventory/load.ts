@@ -1,3 +1,4 @@
+import { checkNames } from '../../src/commands/every.checks.ts';
 import { InventoryError, type Problem } from '../../src/errors.ts';
 import { type Loaded, loadInventory } from '../../src/inventory/file/load.ts';
 import { localSources, type Sources } from '../../src/inventory/file/sources.ts';
@@ -37,6 +38,7 @@ export const load = (
     file: 'inventory.yaml',
     env: {},
     cwd: '/work',
+    checks: checkNames,
     sources: memorySources({ 'inventory.yaml': text, ...files }, more),
   });
 

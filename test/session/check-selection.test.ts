@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { checkNames } from '../../src/commands/every.checks.ts';
 import { up } from '../../src/commands/up.phases.ts';
 import { UsageError } from '../../src/errors.ts';
 import { loadInventory } from '../../src/inventory/file/load.ts';
@@ -97,7 +98,12 @@ describe('--phase', () => {
     // One of them names files that only its user has.
     const files = readdirSync(folder).filter((name) => name.endsWith('.yaml') && name !== 'external-etcd-own.yaml');
     for (const file of files) {
-      const { inventory: one } = await loadInventory({ file: join(folder, file), env: {}, cwd: folder });
+      const { inventory: one } = await loadInventory({
+        file: join(folder, file),
+        env: {},
+        cwd: folder,
+        checks: checkNames,
+      });
       const names = up(one).map(({ name }) => name);
       expect(names.filter((name) => !(UP_PHASES as readonly string[]).includes(name))).toEqual([]);
       for (const name of names) found.add(name);

@@ -1,5 +1,5 @@
 import type { Surveys } from '../../cluster/fleet/surveys.ts';
-import type { Check, Finding } from '../../engine/check.ts';
+import type { Check, CheckGroup, Finding } from '../../engine/check.ts';
 import type { Fault, NotThere } from './downloads.survey.ts';
 
 /** Images that a message names; of more it gives the number. */
@@ -90,3 +90,5 @@ export const downloads: Check = {
   severities: ['error', 'warning', 'due'],
   test: ({ fleet: { surveys } }) => downloadFindings(surveys?.downloads ?? []),
 };
+
+export const downloadChecks: CheckGroup = { survey: [downloads] };

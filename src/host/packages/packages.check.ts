@@ -1,11 +1,11 @@
-import { eachHost } from '../../engine/check.ts';
+import { type CheckGroup, eachHost } from '../../engine/check.ts';
 import { RUNTIME_PACKAGES } from '../../runtime/runtime.check.ts';
 import { knownDistribution, supportedDistribution, versionIn } from './distributions.value.ts';
 import { getsBinaries } from './installer.value.ts';
 import { endingDay } from './keyrings.facts.ts';
 import type { ReleaseLock } from './package-manager.value.ts';
 
-export const packageLocks = eachHost(
+const packageLocks = eachHost(
   {
     name: 'package-locks',
     title: 'no other program holds a lock of the package manager',
@@ -21,7 +21,7 @@ export const packageLocks = eachHost(
   },
 );
 
-export const packageManager = eachHost(
+const packageManager = eachHost(
   {
     name: 'package-manager',
     title: 'no package is half installed',
@@ -41,7 +41,7 @@ const remedyFor = ({ by }: ReleaseLock, open: string): string =>
     ? `write ${open} into ${by} once the host may get newer packages`
     : 'subscription-manager release --unset, once the host may get newer packages';
 
-export const releaseLock = eachHost(
+const releaseLock = eachHost(
   {
     name: 'release-lock',
     title: "the system's repositories are not held at an old release",
@@ -63,7 +63,7 @@ export const releaseLock = eachHost(
   },
 );
 
-export const signatures = eachHost(
+const signatures = eachHost(
   {
     name: 'signatures',
     title: 'hosts have cosign where the inventory requires signatures of published programs',
@@ -85,7 +85,7 @@ export const signatures = eachHost(
         ],
 );
 
-export const signingKeys = eachHost(
+const signingKeys = eachHost(
   {
     name: 'signing-keys',
     title: 'the signing keys of the package repositories are valid for more than 30 days',
@@ -108,7 +108,7 @@ export const signingKeys = eachHost(
     }),
 );
 
-export const systemRepositories = eachHost(
+const systemRepositories = eachHost(
   {
     name: 'system-repositories',
     title: "repositories of the host's own system are enabled",
@@ -130,3 +130,7 @@ export const systemRepositories = eachHost(
     ];
   },
 );
+
+export const packageChecks: CheckGroup = {
+  host: [packageManager, packageLocks, systemRepositories, releaseLock, signingKeys, signatures],
+};

@@ -9,6 +9,7 @@ import { gather } from './gather.ts';
 import { reason } from './reader.ts';
 import { resolved } from './resolve.ts';
 import { rules, wholeRules } from './rules.ts';
+import { ignoredChecks } from './rules/settings.ts';
 import { localSources, type Sources } from './sources.ts';
 
 /** Upper limits for an inventory. One with 5,000 hosts needs about a third of them. */
@@ -65,6 +66,8 @@ export interface LoadOptions {
   readonly file: string;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly cwd: string;
+  /** Names of the checks that `ignoreChecks` may name. */
+  readonly checks: readonly string[];
   /** Default: this machine, commands of secrets and URLs of manifests included. */
   readonly sources?: Sources;
 }
@@ -97,7 +100,7 @@ export async function readInventoryText(sources: Sources, file: string, path: st
  * @throws InventoryError with every problem at once, in the order of their places.
  */
 export async function loadInventory(options: LoadOptions): Promise<Loaded> {
-  const { file, cwd, env } = options;
+  const { file, cwd, env, checks } = options;
   const sources = options.sources ?? localSources({ env, cwd, reach: 'all' });
   const path = file === '-' ? '-' : sources.locate(file, cwd);
   const folder = path === '-' ? cwd : dirname(path);
@@ -116,7 +119,7 @@ export async function loadInventory(options: LoadOptions): Promise<Loaded> {
       .map(({ offset, path: setting, message }) => ({ at: at(offset), path: showPath(setting), message }));
 
   if (decoded.file !== undefined) {
-    const applicable = decoded.whole ? [...rules, ...wholeRules] : rules;
+    const applicable = [...rules, ignoredChecks(checks), ...(decoded.whole ? wholeRules : [])];
     for (const { severity, path: setting, message } of applicable.flatMap((rule) => rule(decoded.file!)))
       (severity === 'warning' ? warnings : problems).push(placed(setting, message));
     // Commands run and URLs are fetched only for an inventory that is valid so far.
@@ -193,7 +196,7 @@ export async function inventoryTexts(
       return bytes;
     },
   };
-  await loadInventory({ file, env, cwd, sources }).catch((error: unknown) => {
+  await loadInventory({ file, env, cwd, checks: [], sources }).catch((error: unknown) => {
     // What only a command or the network has is missing here.
     if (!(error instanceof InventoryError)) throw error;
   });

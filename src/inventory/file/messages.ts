@@ -1,6 +1,5 @@
 import type { z } from 'zod';
 import { networkPlugins } from '../../network/plugins.value.ts';
-import { CHECK_NAMES } from '../check-names.ts';
 import { nearest } from '../nearest.ts';
 import type { Located } from './document.ts';
 
@@ -86,9 +85,9 @@ export function unknownSetting(name: string, known: readonly string[]): string {
     : `unknown setting ${JSON.stringify(shown)}; did you mean "${meant}"?`;
 }
 
-/** The message for an unknown check, with the nearest known name. */
-export function unknownCheck(name: string): string {
-  const meant = nearest(name, CHECK_NAMES);
+/** The message for an unknown check, with the nearest of the `known` names. */
+export function unknownCheck(name: string, known: readonly string[]): string {
+  const meant = nearest(name, known);
   return `there is no check ${JSON.stringify(name)}; ${meant === undefined ? 'docs/checks.md lists them' : `did you mean "${meant}"?`}`;
 }
 

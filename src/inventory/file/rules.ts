@@ -55,7 +55,6 @@ import {
   runtimeSharedFiles,
 } from './rules/runtimes.ts';
 import {
-  ignoredChecks,
   kubernetesVersion,
   manifestSources,
   proxyIsSet,
@@ -96,7 +95,6 @@ export const rules: readonly Rule[] = [
   supportedSettings,
   registries,
   plainHttp,
-  ignoredChecks,
   proxyIsSet,
   manifestSources,
   ownedByKubeadm,

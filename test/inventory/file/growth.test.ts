@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
+import { checkNames } from '../../../src/commands/every.checks.ts';
 import { skeleton } from '../../../src/commands/init.ts';
 import { InventoryError } from '../../../src/errors.ts';
 import { loadInventory } from '../../../src/inventory/file/load.ts';
@@ -17,7 +18,13 @@ async function load(text: string): Promise<{ readonly inventory: Inventory; read
     ...localSources({ env: {}, cwd: folder, reach: 'local' }),
     read: () => Promise.resolve(Buffer.from(text)),
   };
-  const { inventory, warnings } = await loadInventory({ file: 'inventory.yaml', env: {}, cwd: folder, sources });
+  const { inventory, warnings } = await loadInventory({
+    file: 'inventory.yaml',
+    env: {},
+    cwd: folder,
+    checks: checkNames,
+    sources,
+  });
   return { inventory, warnings: warnings.length };
 }
 

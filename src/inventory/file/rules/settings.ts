@@ -1,7 +1,6 @@
 import { pluginManifests } from '../../../network/plugins.file.ts';
 import { containerRuntime } from '../../../runtime/runtimes.value.ts';
 import { compareVersions, minorFacts, minorOf, supportedMinors } from '../../../versions.ts';
-import { CHECK_NAMES } from '../../check-names.ts';
 import type { RuntimeName } from '../../inventory.ts';
 import { sourceOf } from '../../schema/formats.ts';
 import type { Path } from '../../schema/path.ts';
@@ -48,13 +47,15 @@ export const registries: Rule = ({ runtime }) => [
   }),
 ];
 
-/** Checks are ignored by name only, and by a name that there is. */
-export const ignoredChecks: Rule = ({ ignoreChecks }) =>
-  ignoreChecks.flatMap((name, i) => {
-    const path = ['ignoreChecks', i];
-    if (name.toLowerCase() === 'all') return [problem(path, 'there is no way to ignore all; name the checks')];
-    return (CHECK_NAMES as readonly string[]).includes(name) ? [] : [problem(path, unknownCheck(name))];
-  });
+/** Checks are ignored by name only, and by one of the `known` names. */
+export const ignoredChecks =
+  (known: readonly string[]): Rule =>
+  ({ ignoreChecks }) =>
+    ignoreChecks.flatMap((name, i) => {
+      const path = ['ignoreChecks', i];
+      if (name.toLowerCase() === 'all') return [problem(path, 'there is no way to ignore all; name the checks')];
+      return known.includes(name) ? [] : [problem(path, unknownCheck(name, known))];
+    });
 
 /** A proxy is given for something. */
 export const proxyIsSet: Rule = ({ proxy }) =>
