@@ -1,20 +1,17 @@
 import { endpointServes } from '../balancer/balancer.phases.ts';
 import { type Fleet, linuxFacts } from '../cluster/fleet/fleet.ts';
-import { cordonStep } from '../engine/drain.ts';
 import { cluster, ifAny, linux, VERIFIES, WHOLE_IN_TURN } from '../engine/phases.ts';
-import { batchesOf, cordonsFirst, type RollOptions } from '../engine/rolling.ts';
+import { inBatches, inTurn, rolling, type RollOptions, type Turn } from '../engine/rolling.ts';
 import type { Phase, Step } from '../engine/step.ts';
 import { jobEnded } from '../host/idle.step.ts';
 import {
   balancerBack,
   isDue,
-  othersRebooted,
   rebootForgotten,
   rebootNote,
   rebootNoted,
+  rebootRoll,
   type Reboots,
-  rebootSteps,
-  whileDue,
 } from '../host/reboot.step.ts';
 import { linuxNodes } from '../inventory/hosts.ts';
 import type { Inventory, LinuxHost, Role } from '../inventory/inventory.ts';
@@ -55,23 +52,12 @@ function holderLast(inventory: Inventory, fleet: Fleet | undefined, hosts: reado
 }
 
 /** The first worker alone, then batches, each of which is cordoned as a whole before a node of it is drained. */
-const workerPhases = (workers: readonly LinuxHost[], reboots: Reboots, options: RollOptions): readonly Phase[] =>
-  batchesOf(workers, options.atOnce, 'batch').flatMap((batch): readonly Phase[] => {
-    const { hosts, number, which } = batch;
-    const back = othersRebooted(reboots, hosts);
-    const how = { concurrency: hosts.length, batch: `workers-${String(number)}` };
-    const cordon = whileDue(
-      reboots,
-      cordonStep(() => true),
-    );
-    const steps = [back, jobEnded, ...rebootSteps(reboots, options, [nodeReady, networkReady])];
-    return [
-      ...(cordonsFirst(batch, options)
-        ? [linux(`cordon-${String(number)}`, `Cordon workers, ${which}`, hosts, [back, cordon], how)]
-        : []),
-      linux(`reboot-workers-${String(number)}`, `Reboot workers, ${which}`, hosts, steps, how),
-    ];
-  });
+const workerTurns = (workers: readonly LinuxHost[], { atOnce, drain }: RollOptions): readonly Turn<LinuxHost>[] =>
+  inBatches(workers, { atOnce, first: 'batch', cordons: drain !== 'no' }, ({ number, which }) => ({
+    name: `reboot-workers-${String(number)}`,
+    title: `Reboot workers, ${which}`,
+    pausesAs: `workers-${String(number)}`,
+  }));
 
 /** What `up` would find to do afterwards: drains may leave CoreDNS on one node, and the control plane has just started. */
 function endPhases(inventory: Inventory, reboots: Reboots, fleet: Fleet | undefined): readonly Phase[] {
@@ -92,16 +78,16 @@ function endPhases(inventory: Inventory, reboots: Reboots, fleet: Fleet | undefi
 export function reboot(inventory: Inventory, reboots: Reboots, options: RollOptions, fleet?: Fleet): readonly Phase[] {
   const { hosts } = reboots;
   const of = (role: Role): readonly LinuxHost[] => hosts.filter((host) => host.role === role);
+  const roll = (gates: readonly Step[]) => rebootRoll(reboots, options, { before: [jobEnded], gates });
   const serial = (name: string, title: string, role: Role, gates: readonly Step[]): readonly Phase[] =>
     // A phase for each host: a host that does not come back keeps the next one as it is.
-    holderLast(inventory, fleet, of(role)).map((host) => {
-      const steps = rebootSteps(reboots, options, [...gates, balancerBack]);
-      const all = [othersRebooted(reboots, [host]), jobEnded, ...steps];
-      return linux(`${name}-${host.name}`, `${title} ${host.name}`, [host], all, WHOLE_IN_TURN);
+    holderLast(inventory, fleet, of(role)).flatMap((host) => {
+      const turns = inTurn(`${name}-${host.name}`, `${title} ${host.name}`, [host], WHOLE_IN_TURN);
+      return rolling('linux', turns, roll([...gates, balancerBack]));
     });
   return ifAny(
     linux('note', 'Note which hosts restart', hosts, [rebootNoted(reboots)]),
-    ...workerPhases(of('worker'), reboots, options),
+    ...rolling('linux', workerTurns(of('worker'), options), roll([nodeReady, networkReady])),
     ...serial('reboot-etcd', 'Reboot etcd host', 'etcd', []),
     ...serial('reboot-control-plane', 'Reboot control plane', 'control-plane', [
       nodeReady,

@@ -1,5 +1,6 @@
 import { observedLinux } from '../cluster/fleet/fleet.ts';
-import type { Phase, Step, Target } from '../engine/step.ts';
+import type { NodeChange } from '../engine/rolling.ts';
+import type { Phase, Target } from '../engine/step.ts';
 import { etcdByDriver } from '../etcd/kubelet.step.ts';
 import { jobEnded } from '../host/idle.step.ts';
 import { etcdHosts, inventoryOn } from '../inventory/hosts.ts';
@@ -9,25 +10,21 @@ import { controlPlaneServes } from '../kubeadm/join.step.ts';
 import { kubeletByRuntime, podsByDriver } from '../kubeadm/kubelet.step.ts';
 import { cgroupProved, nodeReady } from '../kubeadm/ready.step.ts';
 import { networkReady } from '../network/ready.step.ts';
-import { drainsForRuntime, rollingRuntimeSteps } from '../runtime/rolling.step.ts';
+import { drainsForRuntime, runtimeRoll } from '../runtime/rolling.step.ts';
 import { watchingRuntime } from '../runtime/version.step.ts';
 
-/**
- * The steps that bring a joined host to an edited `runtime.version` and `runtime.cgroupDriver`. One host at a time
- * takes them.
- */
-export const runtimeVersionSteps = (inventory: Inventory): readonly Step[] => [
-  jobEnded,
-  ...rollingRuntimeSteps(
+/** What brings a joined host to an edited `runtime.version` and `runtime.cgroupDriver`. */
+export const runtimeVersion = (inventory: Inventory): NodeChange<'linux'> =>
+  runtimeRoll(
     inventory,
     { timeoutMs: inventory.rollout.drainTimeoutMs },
     {
+      before: [jobEnded],
       byRuntime: kubeletByRuntime,
       byDriver: [podsByDriver, ...(etcdHosts(inventory).length === 0 ? [] : [etcdByDriver])],
       gates: [nodeReady, controlPlaneServes, networkReady, cgroupProved],
     },
-  ),
-];
+  );
 
 /** True while the runtime of some node changes, for which the node is drained. */
 const someDrain = ({ inventory, fleet }: Target): boolean =>

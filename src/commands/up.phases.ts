@@ -5,6 +5,7 @@ import { kubeletServing } from '../certificates/kubelet-serving.step.ts';
 import { sharedKeysBack } from '../certificates/shared-keys.step.ts';
 import type { BeforeMembership, KeepData } from '../cluster/members.ts';
 import { cluster, ifAny, IN_TURN, QUEUED, linux, OVERLAPS, VERIFIES, windows } from '../engine/phases.ts';
+import { inTurn, rolling } from '../engine/rolling.ts';
 import type { Phase } from '../engine/step.ts';
 import { etcdEndpoints } from '../etcd/endpoints.step.ts';
 import { etcdCertificateSteps, etcdConnectionSteps } from '../etcd/etcd.phases.ts';
@@ -51,6 +52,7 @@ import { images } from '../runtime/images.step.ts';
 import { runtimeSteps } from '../runtime/runtimes.step.ts';
 import { atRuntimeOfHost } from '../runtime/version.step.ts';
 import { windowsKubernetes } from '../windows/kubernetes.step.ts';
+import { containerdRoll } from '../windows/rolling-containerd.step.ts';
 import {
   windowsJoinSteps,
   windowsNodeSteps,
@@ -58,11 +60,10 @@ import {
   windowsPrepareSteps,
   windowsRuntimeSteps,
   windowsRuntimeTitle,
-  windowsRuntimeVersionSteps,
 } from '../windows/windows.phases.ts';
 import { kubeletCertificatesPhase } from './certs.phases.ts';
 import { unwantedObjects } from './objects.phases.ts';
-import { runtimeVersionSteps, verifiedAfterRuntime } from './runtime.phases.ts';
+import { runtimeVersion, verifiedAfterRuntime } from './runtime.phases.ts';
 import { verifyPhases } from './verify.phases.ts';
 
 /** The hosts of `up` by what they do in it. */
@@ -175,8 +176,8 @@ export function up(
     ),
     // Leftover tokens are deleted here, because no host joins any more and the jobs of earlier runs have ended.
     cluster('objects', 'Apply manifests', controls, [noLeftoverTokens, ...objects]),
-    linux('runtime-version', 'Change the container runtime', joined, runtimeVersionSteps(inventory), IN_TURN),
-    ...ifAny(windows('windows-runtime-version', windowsRuntimeTitle, onWindows, windowsRuntimeVersionSteps, IN_TURN)),
+    ...rolling('linux', inTurn('runtime-version', 'Change the container runtime', joined), runtimeVersion(inventory)),
+    ...ifAny(...rolling('windows', inTurn('windows-runtime-version', windowsRuntimeTitle, onWindows), containerdRoll)),
     ...verifiedAfterRuntime(verifyPhases(inventory)),
     // It comes with the proofs: the pod that tries the inventory's own blocks of the Corefile needs a working network.
     cluster('dns', 'Configure cluster DNS', controls, [dnsBlocks], VERIFIES),

@@ -2,7 +2,7 @@ import { backInBalancers, outOfBalancers } from '../balancer/servers.step.ts';
 import type { Fleet, Kind } from '../cluster/fleet/fleet.ts';
 import { when } from '../engine/combinators.ts';
 import { cluster, ifAny, IN_TURN, linux, WHOLE, WHOLE_IN_TURN } from '../engine/phases.ts';
-import type { RollOptions } from '../engine/rolling.ts';
+import { inTurn, type NodeChange, rolling, type RollOptions } from '../engine/rolling.ts';
 import type { Phase, Step } from '../engine/step.ts';
 import { onlyHosts } from '../engine/target.ts';
 import { jobEnded } from '../host/idle.step.ts';
@@ -31,7 +31,7 @@ import { builtEtcdMinimum, builtEtcdUpgraded, etcdKubeletUpgraded } from '../upg
 import { fetched, hopRepositories, lastRepository, nothingFetched } from '../upgrade/fetch.step.ts';
 import { atHop, etcdBefore, type Hop } from '../upgrade/hop.ts';
 import { rulesOfKubeadm } from '../upgrade/kubeadm-rules.step.ts';
-import { kubeadmPackage, nodeSteps, onceOnly, whileBehind } from '../upgrade/node.step.ts';
+import { kubeadmPackage, linuxUpgradeRoll, onceOnly, whileBehind } from '../upgrade/node.step.ts';
 import { isBehind } from '../upgrade/versions.ts';
 import { addonsPhase } from '../upgrade/whole-cluster.ts';
 import { windowsFetchPhase, windowsSettlePhase, windowsWorkerPhases } from '../upgrade/windows.phases.ts';
@@ -94,19 +94,27 @@ const minimumSteps = (hop: Hop, options: UpgradeOptions): readonly Step[] => [
   backInBalancers((target) => hasOldEtcd(target, hop)),
 ];
 
-/** The steps for a control plane. */
-const controlPlaneSteps = (inventory: Inventory, hop: Hop, options: UpgradeOptions): readonly Step[] => [
-  ...[jobEnded, noMarker, manifestsBack, upgradeTakenBack(options.hops), controlPlaneServes, controlPlanesReady(hop)],
-  kubeadmPatches,
-  kubeadmPackage(hop),
-  // Out until the newer kubelet, too, has started the API server anew.
-  outOfBalancers((target) => isBehind(target, hop)),
-  controlPlaneUpgraded(hop, options.keep),
-  ...nodeSteps(hop, options, {
+/** What the upgrade of a control plane does. */
+const controlPlaneRoll = (inventory: Inventory, hop: Hop, options: UpgradeOptions): NodeChange<'linux'> =>
+  linuxUpgradeRoll(hop, options, {
+    before: [
+      ...[
+        jobEnded,
+        noMarker,
+        manifestsBack,
+        upgradeTakenBack(options.hops),
+        controlPlaneServes,
+        controlPlanesReady(hop),
+      ],
+      kubeadmPatches,
+      kubeadmPackage(hop),
+      // Out until the newer kubelet, too, has started the API server anew.
+      outOfBalancers((target) => isBehind(target, hop)),
+      controlPlaneUpgraded(hop, options.keep),
+    ],
     whileDrained: runtimeSteps(inventory).map((step) => onceOnly(earlierThan(hop, options), step)),
     gates: [nodeReady, networkReady, componentsSettled(hop), backInBalancers((target) => isBehind(target, hop))],
-  }),
-];
+  });
 
 /**
  * One hop of the control plane. etcd comes first, to the patch that the hop needs, and where kbuild built it on hosts of its own, to its new minor;
@@ -124,13 +132,13 @@ function hopPhases(inventory: Inventory, hop: Hop, options: UpgradeOptions): rea
   const prepare = `Prepare etcd for Kubernetes ${version}`;
   const minimum = at(running, [jobEnded, builtEtcdMinimum(hop, options.keep)]);
   const memberUpgrade = at(hop, memberSteps(inventory, hop, options));
-  const controlPlane = at(hop, controlPlaneSteps(inventory, hop, options));
+  const upgrades = inTurn(`control-plane-${minor}`, `Upgrade control planes to ${version}`, controls, WHOLE_IN_TURN);
   const addons = at(hop, [rulesOfKubeadm(hop), addonsUpgraded(hop)]);
   return [
     linux(`etcd-minimum-${minor}`, prepare, needsMinimum ? members : [], minimum, before('etcd-members')),
     linux(`etcd-members-${minor}`, `Upgrade etcd for Kubernetes ${version}`, members, memberUpgrade, WHOLE_IN_TURN),
     linux(`etcd-${minor}`, prepare, stacked, at(running, minimumSteps(hop, options)), before('control-plane')),
-    linux(`control-plane-${minor}`, `Upgrade control planes to ${version}`, controls, controlPlane, WHOLE_IN_TURN),
+    ...rolling('linux', upgrades, controlPlaneRoll(inventory, hop, options)),
     cluster(addonsPhase(hop), `Upgrade addons to ${version}`, controls, addons, WHOLE),
   ];
 }

@@ -43,7 +43,6 @@ type Noting = 'notes workloads' | 'notes nothing';
 export interface DrainOptions {
   readonly noting: Noting;
   readonly drain: Drain;
-  readonly isDue: (node: NodeView) => boolean;
   /** True: pods without a controller are deleted, and nothing makes them again. False: they fail the drain. */
   readonly losesPods: boolean;
   /** The control plane that drains it. */
@@ -87,11 +86,11 @@ const afterHooks = ({ inventory, host }: AnyTarget): string =>
  * Cordons a node before another one is drained, so that no pod moves twice. The drain follows, and notes what is not
  * noted yet. An operator's cordon stays his.
  */
-export const cordonStep = (isDue: (node: NodeView) => boolean): AnyStep => ({
+export const cordoned: AnyStep = {
   name: 'cordoned',
   diff: (target: AnyTarget) => {
     const node = registeredNode(target);
-    if (node === undefined || node.unschedulable || !isDue(node)) return [];
+    if (node === undefined || node.unschedulable) return [];
     const control = acting(target.fleet);
     const command = script(
       'engine/cordon-node.sh',
@@ -109,7 +108,7 @@ export const cordonStep = (isDue: (node: NodeView) => boolean): AnyStep => ({
       },
     ];
   },
-});
+};
 
 /**
  * Drains a node if the API answers. A node that comes back counts as drained when the volumes of its pods are detached,
@@ -118,11 +117,10 @@ export const cordonStep = (isDue: (node: NodeView) => boolean): AnyStep => ({
  * volumes
  */
 export const drainChanges =
-  ({ drain, noting, isDue, losesPods, through, failed }: DrainOptions) =>
+  ({ drain, noting, losesPods, through, failed }: DrainOptions) =>
   (target: AnyTarget): readonly Change[] => {
     const node = registeredNode(target);
     if (drain === 'no' || node === undefined || isDrained(node)) return [];
-    if (!isDue(node)) return [];
     const { inventory, host, fleet } = target;
     const control = through(fleet, host);
     const command = {
@@ -168,7 +166,7 @@ export const drainStep = (options: DrainOptions): AnyStep => ({ name: 'drained',
  * sentences. A drain that fails ends with NotConverged.
  */
 export const drainForAWhile = (
-  options: Pick<DrainOptions, 'drain' | 'isDue' | 'losesPods'>,
+  options: Pick<DrainOptions, 'drain' | 'losesPods'>,
   otherwise: (host: Host) => string,
 ): AnyStep =>
   drainStep({

@@ -9,48 +9,14 @@ import {
   isMissed,
   WORKLOADS,
 } from '../cluster/nodes.ts';
-import { standing } from '../cluster/standing.ts';
 import { CommandError, NotConverged } from '../errors.ts';
 import { kubectl } from '../inventory/api-server.ts';
 import { sh } from '../shell/sh.ts';
 import type { On } from '../ssh/remote.ts';
 import { script } from '../templates.ts';
-import { when, whenApiAnswers } from './combinators.ts';
-import { type AnyStep, type AnyTarget, registeredNode, REPORT_SECONDS } from './drain.ts';
+import { type AnyTarget, registeredNode, REPORT_SECONDS } from './drain.ts';
 import { hooksFor, runHooks } from './hooks.ts';
 import type { Step, Target } from './step.ts';
-
-/**
- * Annotation of a node whose runtime `up` changes while the node is drained. It tells such a drain from that of an
- * upgrade or a removal, so that an interrupted run goes on, and nothing else is undone.
- */
-export const CHANGING = 'kbuild.dev/runtime-change';
-
-/** True while the host's node has the note. */
-export const isChanging = (target: AnyTarget): boolean => CHANGING in (registeredNode(target)?.annotations ?? {});
-
-/**
- * A step that has its turn while `isDue`, which reads the note. While the API does not answer, the note of a joined
- * host is unknown: the step waits. Otherwise a look that a busy API leaves unanswered would pass for "nothing to do",
- * and the node would stay cordoned or take pods before it is well.
- */
-export const whileNoted = <K extends 'linux' | 'windows'>(
-  isDue: (target: Target<K>) => boolean,
-  step: Step<K>,
-): Step<K> =>
-  when<K>((target) => {
-    const isUnknown = target.fleet.cluster.state === 'down' && standing(target) === 'joined';
-    return isUnknown || isDue(target);
-  }, whenApiAnswers(step));
-
-/** Sets the note on the host's node, or removes it. */
-export const noted =
-  ({ inventory, host, fleet }: AnyTarget, value: string | null) =>
-  async (on: On): Promise<void> => {
-    const control = acting(fleet);
-    const patch = JSON.stringify({ metadata: { annotations: { [CHANGING]: value } } });
-    await on(control).run(sh`${kubectl(inventory, control)} patch node ${host.name} --type merge -p ${patch}`);
-  };
 
 /** What a plan says of the hook after the node takes pods again; empty without one. */
 const thenHooks = ({ inventory, host }: AnyTarget): string =>
@@ -63,20 +29,20 @@ const keepsPodsAway = ({ unschedulable, taints }: NodeView): boolean =>
   !unschedulable && taints.some(({ key }) => key === CORDON_TAINT);
 
 /**
- * Lets a node that kbuild has drained take pods again. An operator's cordon stays. `willDrain`: nodes that an earlier
- * step of the same run drains, so that the plan shows this change. `before`: what is waited for first.
+ * Lets a node that kbuild has drained take pods again. An operator's cordon stays. `willDrain`: targets whose node an
+ * earlier step of the same run drains, so that the plan shows this change. `before`: what is waited for first.
  */
-export const uncordoned = (
-  willDrain: (node: NodeView) => boolean,
+export const uncordoned = <K extends 'linux' | 'windows'>(
+  willDrain: (target: Target<K>) => boolean,
   before: (target: AnyTarget, on: On) => Promise<void> = () => Promise.resolve(),
-): AnyStep => ({
+): Step<K> => ({
   name: 'uncordoned',
   settleMs: 2 * 60_000,
-  diff: (target: AnyTarget) => {
+  diff: (target) => {
     const node = registeredNode(target);
     if (node === undefined) return [];
     const hasNote = DRAINED in node.annotations || CORDONED in node.annotations;
-    if (!hasNote && !willDrain(node))
+    if (!hasNote && !willDrain(target))
       return keepsPodsAway(node) ? [{ summary: `wait until pods can be placed on ${node.name} again` }] : [];
     const { inventory, host, fleet } = target;
     const control = acting(fleet);
@@ -148,19 +114,21 @@ async function areBack({ inventory, fleet, host }: AnyTarget, on: On, { step, ki
 }
 
 /** Lets a node take pods again, as soon as its pods of DaemonSets are ready as before. */
-export const uncordonedWhenReady = (willDrain: (node: NodeView) => boolean): AnyStep =>
+export const uncordonedWhenReady = <K extends 'linux' | 'windows'>(
+  willDrain: (target: Target<K>) => boolean,
+): Step<K> =>
   uncordoned(willDrain, (target, on) => areBack(target, on, { step: 'uncordoned', kinds: 'DaemonSet', note: 'stays' }));
 
 /**
  * Waits until the workloads whose pods had to leave a node have as many ready pods as before, or as they should have
  * now if that is fewer. Until then no other node is drained.
  */
-export const workloadsBack = (willDrain: (node: NodeView) => boolean): AnyStep => ({
+export const workloadsBack = <K extends 'linux' | 'windows'>(willDrain: (target: Target<K>) => boolean): Step<K> => ({
   name: 'workloads-back',
-  diff: (target: AnyTarget) => {
+  diff: (target) => {
     const node = registeredNode(target);
     // What a node that is drained without a note has lost is not known.
-    if (node === undefined || !(isMissed(node) || (!isDrained(node) && willDrain(node)))) return [];
+    if (node === undefined || !(isMissed(node) || (!isDrained(node) && willDrain(target)))) return [];
     return [
       {
         summary: `wait until workloads that left ${target.host.name} have as many ready pods as before`,

@@ -1,8 +1,9 @@
 import { ailments } from '../cluster/ailments.ts';
 import { isMemberOf } from '../cluster/members.ts';
 import { passRestartGate } from '../cluster/restart-gate.ts';
-import { when, whenApiAnswers } from '../engine/combinators.ts';
-import { awayFrom, drainedAsTold, othersAreBack, type RollOptions, takesPodsAgain } from '../engine/rolling.ts';
+import { runs } from '../engine/combinators.ts';
+import { type Note, noteForgotten, noteWritten } from '../engine/note.ts';
+import { awayFrom, drainedAsTold, type NodeChange, othersAreBack, type RollOptions } from '../engine/rolling.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { balancers } from '../inventory/hosts.ts';
 import type { LinuxHost } from '../inventory/inventory.ts';
@@ -35,46 +36,38 @@ export function rebootNote(target: Pick<Target, 'facts'>): 'none' | 'noted' | 'r
 export const isDue = ({ host, facts }: Pick<Target, 'host' | 'facts'>, { from }: Reboots): boolean =>
   from.get(host.name) === facts.bootId;
 
-/** A step that has its turn only before the host restarts. */
-export const whileDue = (reboots: Reboots, step: Step): Step => when((target) => isDue(target, reboots), step);
-
 const watches = { files: [paths.reboot] };
 
-/** Notes the boot id from before on the host, so that no later run restarts it twice. */
+/** The boot id from before, on the host, so that no later run restarts it twice. */
+const bootIdNote: Note<Target> = {
+  read: (target) => rebootNote(target) !== 'none',
+  write:
+    ({ host }, text) =>
+    (on) =>
+      on(host).write(paths.reboot, text),
+  forget: ({ host }) => runs(host, sh`rm -f -- ${paths.reboot}`),
+};
+
+/** What the steps of the note have in common. */
+const noting = { watches, needs: 'whole-control-plane-unless-worker' } as const;
+
+/** Notes the boot id from before on the host. */
 export const rebootNoted = (reboots: Reboots): Step => ({
-  name: 'reboot-noted',
-  watches,
-  needs: 'whole-control-plane-unless-worker',
-  diff: (target) => {
-    const { host, facts } = target;
-    if (!isDue(target, reboots) || rebootNote(target) !== 'none') return [];
-    return [
-      {
-        summary: `note on ${host.name} that it is to restart`,
-        apply: (on) => on(host).write(paths.reboot, `${facts.bootId}\n`),
-      },
-    ];
-  },
+  ...noteWritten<'linux'>('reboot-noted', bootIdNote, (target) =>
+    isDue(target, reboots)
+      ? { summary: `note on ${target.host.name} that it is to restart`, text: `${target.facts.bootId}\n` }
+      : undefined,
+  ),
+  ...noting,
 });
 
 /** Removes the note, when every host of the run is through. A restart that did not happen leaves none, either. */
 export const rebootForgotten = (reboots: Reboots): Step => ({
-  name: 'reboot-forgotten',
-  watches,
-  needs: 'whole-control-plane-unless-worker',
-  diff: (target) => {
-    const { host } = target;
-    const summary = `remove the note of the restart from ${host.name}`;
-    if (rebootNote(target) === 'none') return isDue(target, reboots) ? [{ summary, foreseen: true }] : [];
-    return [
-      {
-        summary,
-        apply: async (on) => {
-          await on(host).run(sh`rm -f -- ${paths.reboot}`);
-        },
-      },
-    ];
-  },
+  ...noteForgotten<'linux'>('reboot-forgotten', bootIdNote, {
+    summary: ({ host }) => `remove the note of the restart from ${host.name}`,
+    willStand: (target) => isDue(target, reboots),
+  }),
+  ...noting,
 });
 
 /** Why a host restarts, in words. */
@@ -99,7 +92,7 @@ const takesAway = ({ host, fleet: { cluster } }: Target): boolean => {
  * gate (`passRestartGate`) must let it. The change fails with ConnectError if no new boot id answers in time, and as
  * the gate fails.
  */
-export const rebooted = (reboots: Reboots, { atOnce }: Pick<RollOptions, 'atOnce'>): Step => ({
+const rebooted = (reboots: Reboots, { atOnce }: Pick<RollOptions, 'atOnce'>): Step => ({
   name: 'rebooted',
   watches,
   settleMs: MINUTES,
@@ -141,7 +134,7 @@ const notWell = (reboots: Reboots, { inventory, fleet }: Pick<Target, 'inventory
   });
 
 /** Waits until every host that has restarted before is well, takes pods again, and has its workloads back. */
-export const othersRebooted = (reboots: Reboots, batch: readonly LinuxHost[]): Step => ({
+const othersRebooted = (reboots: Reboots, batch: readonly LinuxHost[]): Step => ({
   watches,
   ...othersAreBack<Target>(
     (cluster, target) => {
@@ -156,12 +149,18 @@ export const othersRebooted = (reboots: Reboots, batch: readonly LinuxHost[]): S
 });
 
 /**
- * Drains one node, restarts its host, waits for `gates`, lets it take pods again, and waits until its workloads are
- * back.
+ * What a restart of a host does to its node. `before`: what comes first on each host; `gates`: what must hold before
+ * pods come again.
  */
-export const rebootSteps = (reboots: Reboots, options: RollOptions, gates: readonly Step[]): readonly Step[] => [
-  whileDue(reboots, whenApiAnswers<'linux'>(drainedAsTold(options, () => true))),
-  rebooted(reboots, options),
-  ...gates,
-  ...takesPodsAgain<'linux'>((target) => isDue(target, reboots)).map(whenApiAnswers),
-];
+export const rebootRoll = (
+  reboots: Reboots,
+  options: RollOptions,
+  { before, gates }: Pick<NodeChange<'linux'>, 'before' | 'gates'>,
+): NodeChange<'linux'> => ({
+  isDue: (target) => isDue(target, reboots),
+  othersBack: (hosts) => othersRebooted(reboots, hosts),
+  before,
+  drain: drainedAsTold(options),
+  whileDrained: [rebooted(reboots, options)],
+  gates,
+});

@@ -24,7 +24,6 @@ const registered = ({ fleet }: Cluster, leaving: Pick<Leaving, 'name'>): NodeVie
 const leavingDrain = (drain: Drain): DrainOptions => ({
   drain,
   noting: 'notes nothing',
-  isDue: () => true,
   losesPods: true,
   through: (fleet, { name }) => acting(fleet, name),
   failed: ({ name }, { host, command, status, stdout, stderr }) =>

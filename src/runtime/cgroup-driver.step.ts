@@ -2,7 +2,7 @@ import { isMixed } from '../cluster/api-versions.ts';
 import { hasKubelet } from '../cluster/fleet/joined.ts';
 import { standing } from '../cluster/standing.ts';
 import type { Target } from '../engine/step.ts';
-import { isChanging } from '../engine/workloads.ts';
+import { isChanging } from '../engine/note.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { Command } from '../shell/command.ts';
 import { script } from '../templates.ts';

@@ -6,7 +6,7 @@ import { registeredNode } from '../engine/drain.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Change, Step, Target } from '../engine/step.ts';
 import { textDiff } from '../engine/text-diff.ts';
-import { isChanging } from '../engine/workloads.ts';
+import { isChanging } from '../engine/note.ts';
 import { NotConverged } from '../errors.ts';
 import { kubectl } from '../inventory/api-server.ts';
 import { sh } from '../shell/sh.ts';

@@ -1,11 +1,18 @@
 import { isDeepStrictEqual } from 'node:util';
 import { passRestartGate } from '../cluster/restart-gate.ts';
 import { standing } from '../cluster/standing.ts';
-import { mapChanges, orWaitForApi, when, whenApiAnswers, withInventory } from '../engine/combinators.ts';
+import { mapChanges, orWaitForApi, when, withInventory } from '../engine/combinators.ts';
 import { type Drain, registeredNode } from '../engine/drain.ts';
-import { awayFrom, drainedByUp, othersAreBack, takesPodsAgain } from '../engine/rolling.ts';
+import {
+  isChanging,
+  noteForgotten,
+  noteWritten,
+  RUNTIME_CHANGE,
+  runtimeChangeNote,
+  whileNoted,
+} from '../engine/note.ts';
+import { awayFrom, drainedByUp, type NodeChange, othersAreBack } from '../engine/rolling.ts';
 import type { Step, Target } from '../engine/step.ts';
-import { CHANGING, isChanging, noted, whileNoted } from '../engine/workloads.ts';
 import { NotConverged } from '../errors.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { sh } from '../shell/sh.ts';
@@ -70,30 +77,28 @@ function refuseUnknownDriver(target: Target): void {
   );
 }
 
-/** Notes on the node what the drain is for, before the drain. */
-const changeNoted: Step = {
-  name: 'runtime-change-noted',
-  diff: (target) => {
-    const changes = drainedChanges(target);
-    if (changes.length === 0 || registeredNode(target) === undefined || isChanging(target)) return [];
-    const words = changes.map(({ what, from, to }) => `${what} of ${target.host.name} changes from ${from} to ${to}`);
-    return [
-      {
-        summary: `note that ${words.join(', and ')}`,
-        apply: async (on) => {
-          // Before the drain too, so that no node is drained in vain.
-          refuseUnknownDriver(target);
-          const move = pendingMove(target);
-          if (move !== undefined) await newRuntimeAnswers(target, move, on);
-          await passRestartGate(target, on);
-          await noted(target, changes.map(({ from, to }) => `${from} to ${to}`).join(', '))(on);
-        },
-      },
-    ];
-  },
-};
+/** Notes on the node what the drain is for. */
+const changeNoted = noteWritten<'linux'>('runtime-change-noted', runtimeChangeNote, (target) => {
+  const changes = drainedChanges(target);
+  if (changes.length === 0 || registeredNode(target) === undefined) return undefined;
+  const words = changes.map(({ what, from, to }) => `${what} of ${target.host.name} changes from ${from} to ${to}`);
+  return {
+    summary: `note that ${words.join(', and ')}`,
+    text: changes.map(({ from, to }) => `${from} to ${to}`).join(', '),
+    before: async (on) => {
+      // Before the drain too, so that no node is drained in vain.
+      refuseUnknownDriver(target);
+      const move = pendingMove(target);
+      if (move !== undefined) await newRuntimeAnswers(target, move, on);
+      await passRestartGate(target, on);
+    },
+  };
+});
 
-const drained = (drain: Drain): Step => when(isDrainedFor, whenApiAnswers<'linux'>(drainedByUp(drain)));
+const changeDone = noteForgotten<'linux'>('runtime-change-done', runtimeChangeNote, {
+  summary: ({ host }) => `remove the note ${RUNTIME_CHANGE} of ${host.name}`,
+  willStand: (target) => registeredNode(target) !== undefined && isDrainedFor(target),
+});
 
 /**
  * What a change of the runtime does on a host that is in use: the gate first, and after a package the new program runs.
@@ -161,45 +166,37 @@ const kubeletFollows = (step: Step): Step => ({
 /** True while the node is drained because its runtime changes, or will be. */
 export const drainsForRuntime = (target: Target): boolean => isDrainedFor(target) || isChanging(target);
 
-/**
- * Lets the node take pods again, waits until the workloads that left it are back, and removes the note. An operator's
- * cordon stays.
- */
-const back: readonly Step[] = [
-  ...takesPodsAgain<'linux'>(isDrainedFor),
-  {
-    name: 'runtime-change-done',
-    diff: (target) =>
-      registeredNode(target) === undefined
-        ? []
-        : [{ summary: `remove the note ${CHANGING} of ${target.host.name}`, apply: noted(target, null) }],
-  },
-];
+/** What a change of the runtime needs of Kubernetes. */
+interface ForNode {
+  /** What the kubelet is told for another runtime. */
+  readonly byRuntime: Step;
+  /** What starts the pods that stay anew for another cgroup driver. */
+  readonly byDriver: readonly Step[];
+  readonly gates: readonly Step[];
+}
 
 /**
- * Brings one joined host to the runtime's version that the inventory pins, and to its cgroup driver. For another minor
- * or driver: drains its node, changes the runtime while no pod runs there, gives the kubelet what another runtime needs
- * (`byRuntime`), starts the pods that stay anew for another driver (`byDriver`), waits for the gates, and lets the node
- * take pods again. For a patch: in place. Changes no version where the inventory pins none, but goes on with a change
- * that was cut off. Waits while a control plane is absent.
+ * What brings a joined host to the runtime's version that the inventory pins, and to its cgroup driver. For another
+ * minor or driver, the runtime changes while no pod runs there; for a patch: in place. Changes no version where the
+ * inventory pins none, but goes on with a change that was cut off. Waits while a control plane is absent. `before`:
+ * what comes first on each host.
  */
-export const rollingRuntimeSteps = (
+export function runtimeRoll(
   inventory: Parameters<typeof runtimeSteps>[0],
   drain: Drain,
-  {
-    byRuntime,
-    byDriver,
-    gates,
-  }: { readonly byRuntime: Step; readonly byDriver: readonly Step[]; readonly gates: readonly Step[] },
-): readonly Step[] => {
+  { before, byRuntime, byDriver, gates }: ForNode & { readonly before: readonly Step[] },
+): NodeChange<'linux'> {
   const whole = (step: Step): Step => ({ ...watchingRuntime(step), needs: 'whole-control-plane' });
-  return [
-    ...[
-      ...[othersChanged, changeNoted, drained(drain), moved, kubeletFollows(byRuntime)],
+  return {
+    isDue: isDrainedFor,
+    before: [...before, whole(othersChanged)],
+    note: { written: changeNoted, forgotten: changeDone, isOurs: drainsForRuntime },
+    drain: drainedByUp(drain),
+    whileDrained: [
+      ...[moved, kubeletFollows(byRuntime)],
       ...[...runtimeSteps(inventory), ...byDriver].map(changed),
     ].map(whole),
-    ...[...moveGates, ...gates].map((gate) => whileNoted<'linux'>(isChanging, gate)),
-    whole(runtimeRetired),
-    ...back.map((step) => whole(whileNoted<'linux'>(drainsForRuntime, step))),
-  ];
-};
+    gates: [...[...moveGates, ...gates].map((gate) => whileNoted<'linux'>(isChanging, gate)), whole(runtimeRetired)],
+    each: whole,
+  };
+}

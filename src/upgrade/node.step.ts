@@ -2,11 +2,10 @@ import { lowestApiServer } from '../cluster/api-versions.ts';
 import type { NodeView } from '../cluster/fleet/view.ts';
 import { standing } from '../cluster/standing.ts';
 import { mapChanges, when, whenApiAnswers, withChanges } from '../engine/combinators.ts';
-import { type AnyStep, registeredNode } from '../engine/drain.ts';
+import { type AnyStep, type AnyTarget, registeredNode } from '../engine/drain.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
-import { awayFrom, drainedAsTold, othersAreBack, type RollOptions } from '../engine/rolling.ts';
+import { awayFrom, drainedAsTold, type NodeChange, othersAreBack, type RollOptions } from '../engine/rolling.ts';
 import type { Step, Target } from '../engine/step.ts';
-import { uncordonedWhenReady, workloadsBack } from '../engine/workloads.ts';
 import { installation } from '../host/packages/installer.value.ts';
 import { packages } from '../host/packages/packages.step.ts';
 import { kubeadmUpgrade } from '../kubeadm/upgrade-job.ts';
@@ -148,34 +147,36 @@ export const othersUpgraded = (hop: Hop, batch: readonly { readonly name: string
     return missed.length === 0 ? undefined : `wait until the workloads of ${names(missed)} are back`;
   });
 
-/** What one kind of nodes takes besides. */
-interface NodeParts {
-  /** While no pod runs there. */
-  readonly whileDrained: readonly Step[];
-  /** Before the node takes pods again. */
-  readonly gates: readonly Step[];
-  /** As soon as it takes pods again. */
-  readonly last?: readonly Step[];
-}
+/** True for a host of either system whose node is drained for the hop; also while the API does not answer. */
+const drainsFor =
+  (hop: Hop) =>
+  (target: AnyTarget): boolean => {
+    const node = registeredNode(target);
+    return node === undefined ? target.fleet.cluster.state === 'down' : hasOldKubelet(node, hop.version);
+  };
 
-/** Drains the node of a host of either system, if its kubelet is older than the hop. */
-export const drainedFor = (hop: Hop, options: RollOptions): AnyStep =>
-  drainedAsTold(options, (node) => hasOldKubelet(node, hop.version));
-
-/** Drains one node, upgrades its kubelet, lets it take pods again, and waits until the workloads that left it are back. */
-export const nodeSteps = (
+/** What an upgrade does to a node of either system. Nothing of it is done while the API does not answer. */
+export const upgradeRoll = <K extends 'linux' | 'windows'>(
   hop: Hop,
   options: RollOptions,
-  { whileDrained, gates, last = [] }: NodeParts,
-): readonly Step[] => {
-  const isOld = (node: NodeView): boolean => hasOldKubelet(node, hop.version);
-  return [
-    drainedFor(hop, options),
-    ...whileDrained.map((step) => whileBehind(hop, step)),
-    kubeletUpgraded(hop, options),
-    ...gates,
-    uncordonedWhenReady(isOld),
-    ...last,
-    workloadsBack(isOld),
-  ].map(whenApiAnswers);
-};
+  { before, whileDrained, gates, last = [] }: Pick<NodeChange<K>, 'before' | 'whileDrained' | 'gates' | 'last'>,
+): NodeChange<K> => ({
+  isDue: drainsFor(hop),
+  before: before.map((step) => atHop<K>(hop, step)),
+  drain: drainedAsTold(options),
+  whileDrained: whileDrained.map((step) => atHop<K>(hop, whenApiAnswers(step))),
+  gates: gates.map((step) => atHop<K>(hop, whenApiAnswers(step))),
+  last,
+  each: (step) => atHop<K>(hop, step),
+});
+
+/** The same for a Linux host. `whileDrained`: what changes besides the kubelet, and before it. */
+export const linuxUpgradeRoll = (
+  hop: Hop,
+  options: RollOptions,
+  { whileDrained, ...more }: Parameters<typeof upgradeRoll<'linux'>>[2],
+): NodeChange<'linux'> =>
+  upgradeRoll<'linux'>(hop, options, {
+    ...more,
+    whileDrained: [...whileDrained.map((step) => whileBehind(hop, step)), kubeletUpgraded(hop, options)],
+  });

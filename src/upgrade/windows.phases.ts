@@ -1,8 +1,8 @@
 import type { Fleet } from '../cluster/fleet/fleet.ts';
 import { isNoted } from '../cluster/nodes.ts';
 import { cluster, OVERLAPS, windows } from '../engine/phases.ts';
-import { batchesOf, type RollOptions } from '../engine/rolling.ts';
-import type { Phase, Step } from '../engine/step.ts';
+import { inBatches, rolling, type RollOptions } from '../engine/rolling.ts';
+import type { Phase } from '../engine/step.ts';
 import { jobEnded } from '../host/idle.step.ts';
 import { controlPlanes, windowsHosts } from '../inventory/hosts.ts';
 import type { Inventory } from '../inventory/inventory.ts';
@@ -10,7 +10,7 @@ import { atHop, type Hop } from './hop.ts';
 import { othersUpgraded } from './node.step.ts';
 import { isBehind } from './versions.ts';
 import { windowsFetched, windowsImagesFetched, windowsNothingFetched } from './windows-programs.step.ts';
-import { windowsKubeProxyPods, windowsNodeSteps } from './windows.step.ts';
+import { windowsKubeProxyPods, windowsUpgradeRoll } from './windows.step.ts';
 
 /** Downloads the programs and images of the last hop, beside the downloads of Linux hosts: a worker goes there at once. */
 export const windowsFetchPhase = (inventory: Inventory, hop: Hop): Phase => {
@@ -40,19 +40,16 @@ export function windowsWorkerPhases(
 ): readonly Phase[] {
   const nodes = new Map(fleet.cluster.state === 'up' ? fleet.cluster.nodes.map((node) => [node.name, node]) : []);
   const due = windowsHosts(inventory).filter((host) => isBehind({ host, fleet }, hop) || isNoted(nodes.get(host.name)));
-  const steps: readonly Step<'windows'>[] = [jobEnded, ...windowsNodeSteps(hop, options)].map((step) =>
-    atHop<'windows'>(hop, step),
+  const turns = inBatches(due, { atOnce: options.atOnce, first: 'canary', cordons: false }, ({ number, which }) =>
+    number === 0
+      ? { name: 'windows-canary', title: `Upgrade the first Windows worker to ${hop.version}` }
+      : { name: `windows-workers-${String(number)}`, title: `Upgrade Windows workers, ${which}` },
   );
   return [
-    ...batchesOf(due, options.atOnce, 'canary').map(({ hosts, number, which }) =>
-      windows(
-        number === 0 ? 'windows-canary' : `windows-workers-${String(number)}`,
-        number === 0 ? `Upgrade the first Windows worker to ${hop.version}` : `Upgrade Windows workers, ${which}`,
-        hosts,
-        [othersUpgraded(hop, hosts), ...steps],
-        { concurrency: hosts.length },
-      ),
-    ),
+    ...rolling('windows', turns, {
+      ...windowsUpgradeRoll(hop, options),
+      othersBack: (hosts) => othersUpgraded(hop, hosts),
+    }),
     cluster(
       'windows-kube-proxy',
       'Upgrade kube-proxy of Windows hosts',

@@ -2,9 +2,9 @@ import { standing } from '../cluster/standing.ts';
 import { waitForApi, whenApiAnswers } from '../engine/combinators.ts';
 import { registeredNode } from '../engine/drain.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
-import type { RollOptions } from '../engine/rolling.ts';
+import type { NodeChange, RollOptions } from '../engine/rolling.ts';
 import type { Step, Target } from '../engine/step.ts';
-import { uncordonedWhenReady, workloadsBack } from '../engine/workloads.ts';
+import { jobEnded } from '../host/idle.step.ts';
 import { kubeletFlagsOf } from '../kubeadm/kubelet.facts.ts';
 import { windowsPaths } from '../paths.ts';
 import { secretYaml } from '../shell/yaml.ts';
@@ -22,7 +22,7 @@ import { installedVersion } from '../windows/programs.step.ts';
 import { windowsNodeReady, windowsPodsReady } from '../windows/ready.step.ts';
 import { startStopped } from '../windows/service.step.ts';
 import type { Hop } from './hop.ts';
-import { drainedFor, removedFlags, whileBehind } from './node.step.ts';
+import { removedFlags, upgradeRoll, whileBehind } from './node.step.ts';
 import { hasOldKubelet } from './versions.ts';
 import { isOldProgram, replaceProgram, windowsKubeadmProgram } from './windows-programs.step.ts';
 
@@ -128,17 +128,14 @@ const windowsKubeProxyUpgraded = (hop: Hop): Step<'windows'> => ({
   },
 });
 
-/** Upgrades one Windows worker: kubeadm, then, on the drained node, the runtime, the kubelet and kube-proxy. */
-export const windowsNodeSteps = (hop: Hop, options: RollOptions): readonly Step<'windows'>[] =>
-  [
-    windowsKubeadmPatches,
-    windowsKubeadmProgram(hop),
-    drainedFor(hop, options),
-    ...windowsContainerd.map((step) => whileBehind(hop, step)),
-    windowsKubeletUpgraded(hop, options),
-    windowsKubeProxyUpgraded(hop),
-    windowsNodeReady,
-    windowsPodsReady,
-    uncordonedWhenReady((node) => hasOldKubelet(node, hop.version)),
-    workloadsBack((node) => hasOldKubelet(node, hop.version)),
-  ].map(whenApiAnswers);
+/** What upgrades a Windows worker: kubeadm, then, on the drained node, the runtime, the kubelet and kube-proxy. */
+export const windowsUpgradeRoll = (hop: Hop, options: RollOptions): NodeChange<'windows'> =>
+  upgradeRoll<'windows'>(hop, options, {
+    before: [jobEnded, ...[windowsKubeadmPatches, windowsKubeadmProgram(hop)].map(whenApiAnswers)],
+    whileDrained: [
+      ...windowsContainerd.map((step) => whileBehind(hop, step)),
+      windowsKubeletUpgraded(hop, options),
+      windowsKubeProxyUpgraded(hop),
+    ],
+    gates: [windowsNodeReady, windowsPodsReady],
+  });

@@ -1,44 +1,37 @@
-import { orWaitForApi, when } from '../engine/combinators.ts';
-import { type Drain, registeredNode } from '../engine/drain.ts';
-import { drainedByUp, takesPodsAgain } from '../engine/rolling.ts';
-import type { Step, Target } from '../engine/step.ts';
-import { isChanging, noted, whileNoted } from '../engine/workloads.ts';
+import { registeredNode } from '../engine/drain.ts';
+import { isChanging, noteForgotten, noteWritten, runtimeChangeNote, whileNoted } from '../engine/note.ts';
+import { drainedByUp, type NodeChange } from '../engine/rolling.ts';
+import type { Target } from '../engine/step.ts';
+import { jobEnded } from '../host/idle.step.ts';
 import { containerdChanges, containerdReplaced } from './containerd.step.ts';
 import { windowsNodeReady, windowsPodsReady } from './ready.step.ts';
+
+/** How long the drain of a node may take, in ms, as for the runtime of Linux hosts. */
+const DRAIN_MS = 5 * 60_000;
 
 const isDue = (target: Target<'windows'>): boolean => containerdChanges(target).length > 0;
 const isUnderWay = (target: Target<'windows'>): boolean => isDue(target) || isChanging(target);
 
-/** Without the API kbuild cannot observe whether the node is drained. */
-const whileDue = (step: Step<'windows'>): Step<'windows'> => when(isDue, orWaitForApi(step));
+const changeNoted = noteWritten<'windows'>('runtime-change-noted', runtimeChangeNote, (target) =>
+  registeredNode(target) === undefined
+    ? undefined
+    : { summary: `note that containerd of ${target.host.name} changes`, text: 'containerd' },
+);
 
-/** Notes on the node what the drain is for, so that an interrupted run goes on. */
-const changeNoted: Step<'windows'> = {
-  name: 'runtime-change-noted',
-  diff: (target) => {
-    const { name } = target.host;
-    if (registeredNode(target) === undefined || isChanging(target)) return [];
-    return [{ summary: `note that containerd of ${name} changes`, apply: noted(target, 'containerd') }];
-  },
-};
-
-const noteRemoved: Step<'windows'> = {
-  name: 'runtime-change-done',
-  diff: (target) =>
-    registeredNode(target) === undefined
-      ? []
-      : [{ summary: `remove the note that containerd of ${target.host.name} changes`, apply: noted(target, null) }],
-};
+const changeDone = noteForgotten<'windows'>('runtime-change-done', runtimeChangeNote, {
+  summary: ({ host }) => `remove the note that containerd of ${host.name} changes`,
+  willStand: (target) => registeredNode(target) !== undefined && isDue(target),
+});
 
 /**
- * Changes the containerd of one joined Windows host: drains its node, removes the pods that are left, replaces the
- * program as a whole, and lets the node take pods again. A shim that runs is containerd's own program: in place both
- * versions would be mixed.
+ * What changes the containerd of a joined Windows host: the pods that the drain leaves are removed, and the program is
+ * replaced as a whole. A shim that runs is containerd's own program: in place both versions would be mixed.
  */
-export const rollingContainerd = (drain: Drain): readonly Step<'windows'>[] => [
-  whileDue(changeNoted),
-  whileDue(drainedByUp(drain)),
-  ...containerdReplaced.map((step) => whileNoted<'windows'>(isUnderWay, step)),
-  ...[windowsNodeReady, windowsPodsReady].map((gate) => whileNoted<'windows'>(isChanging, gate)),
-  ...[...takesPodsAgain<'windows'>(isDue), noteRemoved].map((step) => whileNoted<'windows'>(isUnderWay, step)),
-];
+export const containerdRoll: NodeChange<'windows'> = {
+  isDue,
+  before: [jobEnded],
+  note: { written: changeNoted, forgotten: changeDone, isOurs: isUnderWay },
+  drain: drainedByUp({ timeoutMs: DRAIN_MS }),
+  whileDrained: containerdReplaced.map((step) => whileNoted<'windows'>(isUnderWay, step)),
+  gates: [windowsNodeReady, windowsPodsReady].map((gate) => whileNoted<'windows'>(isChanging, gate)),
+};

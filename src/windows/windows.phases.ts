@@ -1,6 +1,5 @@
 import { windowsKubeletServing } from '../certificates/kubelet-serving.step.ts';
 import type { Step } from '../engine/step.ts';
-import { jobEnded } from '../host/idle.step.ts';
 import { windowsHosts } from '../inventory/hosts.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { servesByCluster } from '../kubeadm/kubelet-serving.value.ts';
@@ -21,7 +20,6 @@ import {
 import { kubeletRuns, windowsKubeletSettings } from './kubelet.step.ts';
 import { windowsHostNetwork, windowsNetwork } from './network/plugins.step.ts';
 import { windowsNodeReady, windowsNodeRegistered, windowsPodsReady } from './ready.step.ts';
-import { rollingContainerd } from './rolling-containerd.step.ts';
 import { runtimeClasses } from './runtime-classes.step.ts';
 
 /** Prepare a Windows host for a container runtime. */
@@ -57,14 +55,5 @@ export const windowsObjectSteps: readonly Step<'cluster'>[] = [windowsNetwork, r
 /** Wait until a Windows node and the pods of its network are ready. */
 export const windowsVerifySteps: readonly Step<'windows'>[] = [windowsNodeReady, windowsPodsReady];
 
-/** How long the drain of a node may take, in ms, as for the runtime of Linux hosts. */
-const DRAIN_MS = 5 * 60_000;
-
-/** The title of the phase of these steps. */
+/** The title of the phase in which containerd of joined Windows hosts changes to an edited version. */
 export const windowsRuntimeTitle = 'Change the version of containerd on Windows';
-
-/** Change containerd of a joined Windows host to an edited version. */
-export const windowsRuntimeVersionSteps: readonly Step<'windows'>[] = [
-  jobEnded,
-  ...rollingContainerd({ timeoutMs: DRAIN_MS }),
-];

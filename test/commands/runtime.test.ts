@@ -215,9 +215,12 @@ describe('while a change is made', () => {
 
   test('a node gets the note before it is drained, and loses it when all is as before', async () => {
     const { on, sent } = recordingOn();
-    const changes = rolled(wanting('2.2.9'), { usual: '1.7.28' }).filter(({ host }) => host === 'w1');
-    for (const name of ['runtime-change-noted', 'runtime-change-done'])
+    const made = async (name: string, seen: Seen): Promise<void> => {
+      const changes = rolled(wanting('2.2.9'), seen).filter(({ host }) => host === 'w1');
       await changes.find(({ step }) => step === name)!.change.apply!(on);
+    };
+    await made('runtime-change-noted', { usual: '1.7.28' });
+    await made('runtime-change-done', { annotations: { w1: { 'kbuild.dev/runtime-change': '1.7.28 to 2.2.9' } } });
     const scripts = sent.map((one) => ('script' in one ? one.script : ''));
     expect(scripts[0]).toContain('"kbuild.dev/runtime-change":"1.7.28 to 2.2.9"');
     expect(scripts.at(-1)).toContain('"kbuild.dev/runtime-change":null');

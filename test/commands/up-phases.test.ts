@@ -34,9 +34,8 @@ test('--phase accepts every phase of `up`, and UP_PHASES has them in their order
 
 test('each phase of `up` is one line of src/commands/up.phases.ts, in the order in which it runs', () => {
   const source = readFileSync(new URL('../../src/commands/up.phases.ts', import.meta.url), 'utf8');
-  const lines = [...source.matchAll(/^ +(?:\.\.\.ifAny\()?(?:linux|windows|cluster)\('([a-z-]+)', /gm)].map(
-    ([, name]) => name,
-  );
+  const phase = /^ +(?:\.\.\.ifAny\()?(?:linux|windows|cluster|(?:\.{3})?rolling\('[a-z]+', inTurn)\('([a-z-]+)', /gm;
+  const lines = [...source.matchAll(phase)].map(([, name]) => name);
   // Two lists that other commands have, too.
   const shared = ['kubelet-certificates', 'verify', 'windows-verify', 'settled'];
   expect(lines).toEqual(UP_PHASES.filter((name) => !shared.includes(name)));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { cordonStep, drainForAWhile } from '../../src/engine/drain.ts';
+import { cordoned, drainForAWhile } from '../../src/engine/drain.ts';
 import { runHooks, runHooksAfter } from '../../src/engine/hooks.ts';
 import { uncordoned } from '../../src/engine/workloads.ts';
 import { CommandError } from '../../src/errors.ts';
@@ -95,7 +95,7 @@ describe('around a drain', () => {
   const node = (over = {}) => clusterOf({ nodes: nodesOf(cp1, w1).map((one) => ({ ...one, ...over })) });
   const targetIn = (inventory: ReturnType<typeof inventoryOf>, cluster = node()) =>
     targetOf(inventory, w1, fleetIn(cluster, joinedHost(cp1), joinedHost(w1)));
-  const drain = drainForAWhile({ drain: { timeoutMs: 1000 }, isDue: () => true, losesPods: false }, () => '');
+  const drain = drainForAWhile({ drain: { timeoutMs: 1000 }, losesPods: false }, () => '');
 
   test('the plan names the hooks', () => {
     const { inventory } = hooksOf({ beforeDrain: [hook()], afterUncordon: [hook()] });
@@ -107,7 +107,7 @@ describe('around a drain', () => {
   });
 
   test('a hook that fails keeps the node from being cordoned and drained', async () => {
-    for (const step of [cordonStep(() => true), drain]) {
+    for (const step of [cordoned, drain]) {
       const { inventory } = hooksOf({ beforeDrain: [hook()] }, ['./tell']);
       const { on, sent } = recordingOn();
       await expect(step.diff(targetIn(inventory))[0]!.apply!(on)).rejects.toThrow('hook beforeDrain');
@@ -118,7 +118,7 @@ describe('around a drain', () => {
   test('the hook before it runs once for cordon and drain, and again for the next drain', async () => {
     const { inventory, ran } = hooksOf({ beforeDrain: [hook()] });
     const { on } = recordingOn();
-    for (const step of [cordonStep(() => true), drain, uncordoned(() => true), drain])
+    for (const step of [cordoned, drain, uncordoned(() => true), drain])
       await step.diff(targetIn(inventory))[0]!.apply!(on);
     expect(ran).toHaveLength(2);
   });

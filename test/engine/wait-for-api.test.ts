@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { isWait } from '../../src/engine/plan.ts';
+import { inTurn, type NodeChange, rolling } from '../../src/engine/rolling.ts';
 import type { Step } from '../../src/engine/step.ts';
-import { rebootSteps } from '../../src/host/reboot.step.ts';
+import { rebootRoll } from '../../src/host/reboot.step.ts';
 import { hopsThrough } from '../../src/upgrade/hop.ts';
-import { nodeSteps } from '../../src/upgrade/node.step.ts';
+import { linuxUpgradeRoll } from '../../src/upgrade/node.step.ts';
 import { clusterOf, cp1, fleetIn, hostOf, inventoryOf, joinedHost, nodeOf, targetOf } from '../fakes/cluster.ts';
 
 const w1 = hostOf({ name: 'w1', address: '203.0.113.31' });
@@ -15,8 +16,12 @@ const down = fleetIn({ state: 'down', reason: 'timeout' }, joinedHost(cp1), seen
 const up = fleetIn(clusterOf({ nodes: [nodeOf({ name: 'w1', kubeletVersion: '1.36.3' })] }), joinedHost(cp1), seen);
 const always: Step = { name: 'while-drained', diff: () => [{ summary: 'change it', apply: () => Promise.resolve() }] };
 
-const upgraded = nodeSteps(hop!, options, { whileDrained: [always], gates: [] });
-const rebooted = rebootSteps({ hosts: [w1], from: new Map([['w1', 'now']]) }, options, []);
+const stepsOf = (change: NodeChange<'linux'>): readonly Step[] =>
+  rolling('linux', inTurn('nodes', 'Nodes', [w1]), change).flatMap(({ steps }) => steps as readonly Step[]);
+const nothing = { before: [], whileDrained: [], gates: [] };
+const upgraded = stepsOf(linuxUpgradeRoll(hop!, options, { ...nothing, whileDrained: [always] }));
+const reboots = { hosts: [w1], from: new Map([['w1', 'now']]) };
+const rebooted = stepsOf(rebootRoll(reboots, options, nothing)).slice(1);
 
 /** What each step does there: `waits`, `changes`, or nothing. */
 const outcomes = (steps: readonly Step[], fleet: typeof up): readonly string[] =>
