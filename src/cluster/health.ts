@@ -2,7 +2,7 @@ import { FactError } from '../errors.ts';
 import { DEFRAGMENT, hasNoSpace } from '../etcd/space.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { type ClusterUp, isDnsPod, type NodeView } from './fleet/view.ts';
-import { controlPlaneNodes, isCordonedByKbuild } from './nodes.ts';
+import { controlPlaneNodes, cordonOwner } from './nodes.ts';
 import { taintText, unexpectedTaints } from './taints.ts';
 
 /** One reason why a cluster is not healthy. */
@@ -52,7 +52,7 @@ export function nodeProblems(inventory: Inventory, node: NodeView): readonly Pro
     ...conditions,
     ...(node.unschedulable
       ? [
-          isCordonedByKbuild(node)
+          cordonOwner(node) === 'kbuild'
             ? {
                 message: 'is cordoned by kbuild: no new pods are scheduled there until that run is through',
                 remedy: `if no kbuild works on it now, run the command that drained it again: \`kbuild upgrade\`, \`kbuild up\` or \`kbuild remove ${name}\``,

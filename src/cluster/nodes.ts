@@ -55,12 +55,13 @@ export const clusterPods = ({ host, fleet: { cluster } }: Seen): readonly PodVie
 /**
  * Annotation of a node that kbuild has drained completely. Without it, an interrupted drain continues. Its value is the
  * time of the cordon's taint (`cordonedAt`), which names this cordon and no later one; `true` where the taint had no
- * time, and from older versions of kbuild.
+ * time yet, and from older versions of kbuild.
  */
 export const DRAINED = 'kbuild.dev/drained';
 
 /**
  * Annotation of a node that kbuild's drain has cordoned, written together with the cordon: an operator's cordon stays.
+ * Its value is the time of the control plane then; `true` from older versions of kbuild.
  */
 export const CORDONED = 'kbuild.dev/cordoned';
 
@@ -79,22 +80,52 @@ type Noted = Pick<NodeView, 'annotations'>;
 type Cordoned = Pick<NodeView, 'annotations' | 'unschedulable' | 'cordonedAt'>;
 
 /**
- * True for a node that kbuild has drained, and that does not take pods again yet. False once it was uncordoned, though
- * the note is left: pods came back, also if it was cordoned again since.
+ * How long after kbuild's cordon the controller manager may taint the node for it, in ms. Another controller manager
+ * becomes the leader within a minute, and clocks of control planes may differ a little.
  */
-export function isDrained({ annotations, unschedulable, cordonedAt }: Cordoned): boolean {
-  const noted = annotations[DRAINED];
-  return unschedulable && noted !== undefined && (noted === 'true' || cordonedAt === '' || noted === cordonedAt);
+const TAINT_LAG_MS = 10 * 60_000;
+
+/**
+ * True while the cordon that kbuild noted may be the present one: no later cordon has a taint. A note without a time
+ * counts only where the drain's note names this cordon, or the taint has no time: elsewhere the node may have been
+ * uncordoned, and cordoned again, since an older kbuild wrote it.
+ */
+function isNotedCordon({ annotations, cordonedAt }: Cordoned): boolean {
+  const noted = annotations[CORDONED];
+  if (noted === undefined) return false;
+  if (cordonedAt === '' || annotations[DRAINED] === cordonedAt) return true;
+  return Date.parse(cordonedAt) <= Date.parse(noted) + TAINT_LAG_MS;
 }
 
 /**
- * True for a node with the notes of a drain whose cordon is no more: an operator uncordoned it, and may have cordoned
- * it again.
+ * True for a node that kbuild has drained, and that does not take pods again yet. False once it was uncordoned, though
+ * the note is left: pods came back, also if it was cordoned again since.
  */
-export const hasStaleNotes = (node: Cordoned): boolean => DRAINED in node.annotations && !isDrained(node);
+export function isDrained(node: Cordoned): boolean {
+  const { annotations, unschedulable, cordonedAt } = node;
+  const noted = annotations[DRAINED];
+  if (!unschedulable || noted === undefined) return false;
+  return cordonedAt === '' || noted === cordonedAt || (noted === 'true' && isNotedCordon(node));
+}
 
-/** True for a node that kbuild, and no operator, has cordoned. */
-export const isCordonedByKbuild = (node: Cordoned): boolean => CORDONED in node.annotations && !hasStaleNotes(node);
+/**
+ * True for a node with the notes of a drain whose cordon is no more, or may be no more: an operator uncordoned it, and
+ * may have cordoned it again.
+ */
+export const hasStaleNotes = (node: Cordoned): boolean =>
+  (DRAINED in node.annotations && !isDrained(node)) ||
+  (CORDONED in node.annotations && !(node.unschedulable && isNotedCordon(node)));
+
+/**
+ * Who cordoned a cordoned node. `unknown`: an older kbuild noted that it cordoned the node, and the note does not tell
+ * whether the cordon is still that one.
+ */
+export function cordonOwner(node: Cordoned): 'kbuild' | 'operator' | 'unknown' {
+  const { [CORDONED]: cordoned, [DRAINED]: drained = 'true' } = node.annotations;
+  if (cordoned === undefined) return 'operator';
+  if (!hasStaleNotes(node)) return 'kbuild';
+  return cordoned === 'true' && drained === 'true' ? 'unknown' : 'operator';
+}
 
 /** True for a node whose workloads are not all back since kbuild has cordoned it. */
 export const isMissed = ({ annotations }: Noted): boolean => WORKLOADS in annotations;

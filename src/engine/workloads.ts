@@ -1,14 +1,6 @@
 import type { NodeView } from '../cluster/fleet/view.ts';
 import { acting } from '../cluster/live.ts';
-import {
-  CORDON_TAINT,
-  CORDONED,
-  DRAINED,
-  isCordonedByKbuild,
-  isDrained,
-  isMissed,
-  WORKLOADS,
-} from '../cluster/nodes.ts';
+import { CORDON_TAINT, CORDONED, cordonOwner, DRAINED, isDrained, isMissed, WORKLOADS } from '../cluster/nodes.ts';
 import { CommandError, NotConverged } from '../errors.ts';
 import { kubectl } from '../inventory/api-server.ts';
 import { sh } from '../shell/sh.ts';
@@ -46,16 +38,19 @@ export const uncordoned = <K extends 'linux' | 'windows'>(
       return keepsPodsAway(node) ? [{ summary: `wait until pods can be placed on ${node.name} again` }] : [];
     const { inventory, host, fleet } = target;
     const control = acting(fleet);
-    const isOurs = isCordonedByKbuild(node) || !node.unschedulable;
+    const owner = node.unschedulable ? cordonOwner(node) : 'kbuild';
+    const isOurs = owner === 'kbuild';
     const patch = JSON.stringify({
       metadata: { annotations: { [DRAINED]: null, [CORDONED]: null } },
       ...(isOurs ? { spec: { unschedulable: null } } : {}),
     });
     return [
       {
-        summary: isOurs
-          ? `let ${host.name} take pods again${thenHooks(target)}`
-          : `leave ${host.name} cordoned, as an operator wants it`,
+        summary: {
+          kbuild: `let ${host.name} take pods again${thenHooks(target)}`,
+          operator: `leave ${host.name} cordoned, as an operator wants it`,
+          unknown: `leave ${host.name} cordoned: an older kbuild did not note which cordon was its own (to end it: kubectl uncordon ${host.name})`,
+        }[owner],
         apply: async (on) => {
           await before(target, on);
           const patched = (content: string) =>

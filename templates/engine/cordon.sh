@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2154,SC2086  # parameters come from outside; KUBECTL is several words
-# A function for jobs. `cordon`: cordons NODE, and notes in the same write that kbuild did it (CORDONED, an annotation;
+# A function for jobs. `cordon`: cordons NODE, and notes in the same write when kbuild did it (CORDONED, an annotation;
 # not where an operator had cordoned it) and which workloads have pods there (WORKLOADS, an annotation; empty: they are
 # not noted). Does nothing again where an interrupted run has done it. STALE (annotations, one a line): notes of an
 # earlier drain, whose cordon is no more. Uses the functions of workloads.sh.
@@ -11,7 +11,7 @@ cordon() {
   notes='' spec=''
   case $found in
     cordoned*) ;;
-    *) notes="\"$CORDONED\":\"true\"" spec=',"spec":{"unschedulable":true}' ;;
+    *) notes="\"$CORDONED\":\"$(date -u +%Y-%m-%dT%H:%M:%SZ)\"" spec=',"spec":{"unschedulable":true}' ;;
   esac
   if [ -n "$WORKLOADS" ] && [ "${found#* }" != noted ]; then
     noted=$(workloads) || return 1

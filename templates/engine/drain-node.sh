@@ -103,8 +103,8 @@ volumes_leave() {
 give_up() {
   # Nothing is missed: the workloads that were noted are here, or come back here.
   notes=${WORKLOADS:+\"$WORKLOADS\":null}
-  cordoned=$($KUBECTL get node "$NODE" -o "go-template={{with .metadata.annotations}}{{index . \"$CORDONED\"}}{{end}}")
-  if [ "$cordoned" = true ]; then
+  cordoned=$($KUBECTL get node "$NODE" -o "go-template={{with .metadata.annotations}}{{with index . \"$CORDONED\"}}{{.}}{{end}}{{end}}")
+  if [ -n "$cordoned" ]; then
     $KUBECTL patch node "$NODE" --type merge -p "{\"metadata\":{\"annotations\":{$notes${notes:+,}\"$CORDONED\":null}},\"spec\":{\"unschedulable\":null}}"
     echo "$NODE takes pods again" >&2
   else

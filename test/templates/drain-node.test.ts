@@ -40,7 +40,7 @@ echo "$*" | head -n 1 >>${folder}/asked
 case "$*" in
   'get node w1 -o go-template={{if .spec.unschedulable}}'*) printf %s '${cordoned}' ;;
   'get node w1 -o go-template={{range .spec.taints}}'*) printf %s '${cordonedAt}' ;;
-  'get node w1 -o go-template'*) if grep -q '"kbuild.dev/cordoned":"true"' ${folder}/asked; then echo true; fi ;;
+  'get node w1 -o go-template'*) if grep -q '"kbuild.dev/cordoned":"2' ${folder}/asked; then echo 2026-01-01T00:00:00Z; fi ;;
   'get pods -A '*) printf 'default web-0 \\ndefault slow-1 terminating since 2026-01-01T00:00:00Z\\n' ;;
   'get poddisruptionbudgets '*) printf 'default web 1 1 app=web,\\n' ;;
   '-n default get pods '*) case "$*" in *' -l app=web -o name') echo pod/web-0 ;; esac ;;
@@ -122,6 +122,12 @@ echo "error: global timeout reached" >&2; exit 1`,
 });
 
 describe('the notes of a drain', () => {
+  test('say when kbuild cordoned the node, in the write that cordons it', () => {
+    expect(drained('exit 0', ' ').asked).toMatch(
+      /^patch node w1 .*"kbuild\.dev\/cordoned":"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"}},"spec":\{"unschedulable":true}}$/m,
+    );
+  });
+
   test('name the cordon by the time of its taint; without a time they are kept as they are', () => {
     const at = '2026-11-27T18:00:00Z';
     expect(drained('exit 0', ' ', '', '', { cordonedAt: at }).asked).toContain(
