@@ -216,6 +216,11 @@ export class SeveralErrors extends KbuildError {
 export const combined = <E extends Error>(errors: readonly E[]): E | SeveralErrors =>
   errors.length === 1 ? errors[0]! : new SeveralErrors(errors);
 
+/** @throws the errors, if there are any */
+export function throwAll(errors: readonly Error[]): void {
+  if (errors.length > 0) throw combined(errors);
+}
+
 /** The exit code that an error calls for; 1 (a bug) for anything that is not kbuild's own. */
 export function exitCodeOf(error: unknown): number {
   return error instanceof KbuildError ? error.exitCode : EXIT.bug;
