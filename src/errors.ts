@@ -59,6 +59,9 @@ export class ConnectError extends KbuildError {
   }
 }
 
+/** True if the host of this error gave no answer at all: it may be gone. One that refused a login lives. */
+export const mayBeGone = (error: Error): boolean => error instanceof ConnectError && error.retryable;
+
 /** A host is connected, but does not answer a command in time. */
 export class NoAnswer extends ConnectError {}
 
@@ -212,14 +215,13 @@ export class SeveralErrors extends KbuildError {
   }
 }
 
+/** True if one of the errors says what the operator can do. */
+export const hasRemedy = (errors: readonly Error[]): boolean =>
+  errors.some((error) => error instanceof KbuildError && error.remedy !== undefined);
+
 /** The error to throw for one or more: it is itself when it is the only one. */
 export const combined = <E extends Error>(errors: readonly E[]): E | SeveralErrors =>
   errors.length === 1 ? errors[0]! : new SeveralErrors(errors);
-
-/** @throws the errors, if there are any */
-export function throwAll(errors: readonly Error[]): void {
-  if (errors.length > 0) throw combined(errors);
-}
 
 /** The exit code that an error calls for; 1 (a bug) for anything that is not kbuild's own. */
 export function exitCodeOf(error: unknown): number {

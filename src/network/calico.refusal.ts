@@ -21,10 +21,7 @@ function networkOf(installation: JsonObject) {
  * Refuses a live Calico whose encapsulation, BGP or dataplane do not work with Windows hosts. Every node would change
  * under its pods, and `up` does not do that as a side effect.
  */
-export function calicoRefusals(
-  { name }: InventoryWith<'calico'>,
-  { cluster }: Fleet,
-): readonly Refused<'windows-network'>[] {
+export function calicoRefusals({ name }: InventoryWith<'calico'>, { cluster }: Fleet): readonly Refused[] {
   if (cluster.state !== 'up') return [];
   const live = cluster.objects.get(INSTALLATION);
   if (live === undefined) return [];

@@ -28,10 +28,7 @@ const PODS = 'apps/v1/DaemonSet/kube-flannel/kube-flannel-windows';
 const SERVICES = 'rbac.authorization.k8s.io/v1/ClusterRoleBinding//kbuild-windows-flannel';
 
 /** Refuses to change flanneld and kube-proxy of Windows hosts from pods to services or back: a host would run both. */
-function formRefusals(
-  { name, network }: InventoryWith<'flannel'>,
-  owned: readonly string[],
-): readonly Refused<'windows-network'>[] {
+function formRefusals({ name, network }: InventoryWith<'flannel'>, owned: readonly string[]): readonly Refused[] {
   const desired = network.windows?.services === true;
   if (network.windows === undefined || !owned.includes(desired ? PODS : SERVICES)) return [];
   const [found, other] = desired ? ['pods', 'services'] : ['services', 'pods'];
@@ -49,10 +46,7 @@ function formRefusals(
  * Refuses Windows hosts if the live flannel cannot reach them. Its backend would change under the pods of every Linux
  * host, and `up` does not do that as a side effect of a new worker.
  */
-export function flannelRefusals(
-  inventory: InventoryWith<'flannel'>,
-  { cluster }: Fleet,
-): readonly Refused<'windows-network'>[] {
+export function flannelRefusals(inventory: InventoryWith<'flannel'>, { cluster }: Fleet): readonly Refused[] {
   const { name, network } = inventory;
   if (network.windows === undefined || cluster.state !== 'up') return [];
   const { backend, port, vni } = network.flannel;

@@ -10,7 +10,7 @@ import { CONFIG_ANNOTATION, type InventoryWith, type NetworkPlugin } from './plu
 import { networkPlugins } from './plugins.value.ts';
 
 interface LiveNetwork<P extends PluginName = PluginName> {
-  refusals(inventory: InventoryWith<P>, fleet: Fleet): readonly Refused<'windows-network'>[];
+  refusals(inventory: InventoryWith<P>, fleet: Fleet): readonly Refused[];
 }
 
 const PLUGINS = {
@@ -20,7 +20,7 @@ const PLUGINS = {
 } satisfies { readonly [P in BuiltPlugin]: LiveNetwork<P> };
 
 /** Why `up` cannot change the network plugin of a live cluster to the desired settings. */
-export function networkRefusals(inventory: Inventory, fleet: Fleet): readonly Refused<'windows-network'>[] {
+export function networkRefusals(inventory: Inventory, fleet: Fleet): readonly Refused[] {
   // `validate` refuses the others.
   const plugin: LiveNetwork = PLUGINS[inventory.network.plugin as BuiltPlugin];
   return plugin.refusals(inventory, fleet);
@@ -46,7 +46,7 @@ function installed(cluster: ClusterUp, { manifests }: Inventory): NetworkPlugin 
 }
 
 /** Refuses to replace or remove the network plugin that kbuild installed: all pods would lose their network. */
-export function pluginChange(inventory: Inventory, cluster: ClusterUp): readonly Refused<'network-plugin-changed'>[] {
+export function pluginChange(inventory: Inventory, cluster: ClusterUp): readonly Refused[] {
   const { plugin } = inventory.network;
   const found = installed(cluster, inventory)?.name;
   if (found === undefined || found === plugin) return [];

@@ -203,9 +203,7 @@ test('while the API is away because an authority has ended, the hosts alone get 
 
 describe('authorities are left alone', () => {
   const refused = (fleet: typeof fresh, given = inventory, names: readonly ('ca' | 'etcd-ca')[] = ['ca']) =>
-    authorityChangeRefusals({ inventory: given, fleet, names, command: 'certs renew-ca' }).map(
-      ({ message }) => message,
-    );
+    authorityChangeRefusals(given, fleet, { names, command: 'certs renew-ca' }).map(({ message }) => message);
   const down = { state: 'down', reason: 'refused' } as const;
 
   test('while the API is away for another reason', () => {
