@@ -83,6 +83,9 @@ export const completionScript = (shell: 'bash' | 'zsh' | 'fish' | 'powershell'):
 /** The style or the script of a report's page. */
 export const pagePart = (name: `page.${'css' | 'js'}`): string => read(`report/${name}`);
 
+/** A table of templates/tables, as JSON. */
+export const table = (name: 'kubernetes'): string => read(`tables/${name}.json`);
+
 /** A configuration file of another program, from templates/. Throws on a value that is missing. */
 export function render(name: string, values: object): string {
   const template = Handlebars.compile(read(`${name}.hbs`), { noEscape: true, strict: true });

@@ -72,6 +72,8 @@ export const flannel: NetworkPlugin<'flannel'> = {
   tables: ['flannel-ipv4', 'flannel-ipv6'],
   ofNode: { interfaces: [BRIDGE], files: [SUBNET_FILE] },
   owns: {},
+  needsKubeProxy: true,
+  addressesFromNode: true,
   windows,
   vxlanPort,
   overheadBytes: (inventory) => (vxlanPort(inventory) === undefined ? 0 : VXLAN_BYTES),

@@ -84,6 +84,10 @@ export interface NetworkPlugin<P extends PluginName = PluginName> {
   readonly ofNode: { readonly interfaces: readonly string[]; readonly files: readonly string[] };
   /** Fields of `kubeadm:` that it decides, with the reason: `cluster.proxy.disabled`. */
   readonly owns: Readonly<Record<string, string>>;
+  /** True: its pods reach the API server by the address of its Service. */
+  readonly needsKubeProxy?: true;
+  /** True: pods have addresses of their node's part of the pod network (`podCIDR`) alone. */
+  readonly addressesFromNode?: true;
   /** undefined: kbuild does not install it on Windows hosts. */
   readonly windows: WindowsPlugin<P> | undefined;
   /** UDP port of VXLAN between hosts; undefined: it does not use VXLAN. */

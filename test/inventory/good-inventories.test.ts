@@ -149,7 +149,7 @@ test('kubelet settings, labels and taints: the host wins over its role, its role
 kubernetes: { version: "1.36.3" }
 kubelet:
   config: { maxPods: 200, evictionHard: { memory.available: 1Gi, nodefs.available: 5% }, tlsCipherSuites: [a, b] }
-  extraArgs: [{ name: v, value: "2" }, { name: node-status-x, value: all }]
+  extraArgs: [{ name: v, value: "2" }, { name: vmodule, value: all }]
 roles:
   worker:
     kubelet: { config: { maxPods: 100, tlsCipherSuites: [c] }, extraArgs: [{ name: v, value: "4" }] }
@@ -161,7 +161,7 @@ hosts:
     address: 10.0.0.21
     role: worker
     labels: { disk: ssd }
-    kubelet: { config: { maxPods: 50, evictionHard: { memory.available: null } }, extraArgs: [{ name: x, value: "1" }] }
+    kubelet: { config: { maxPods: 50, evictionHard: { memory.available: null } }, extraArgs: [{ name: seccomp-default, value: "1" }] }
 `);
   expect(hosts.map(({ kubelet, labels, taints }) => ({ kubelet, labels, taints }))).toEqual([
     {
@@ -173,7 +173,7 @@ hosts:
         },
         extraArgs: [
           { name: 'v', value: '2' },
-          { name: 'node-status-x', value: 'all' },
+          { name: 'vmodule', value: 'all' },
         ],
       },
       labels: {},
@@ -184,8 +184,8 @@ hosts:
         config: { maxPods: 50, evictionHard: { 'nodefs.available': '5%' }, tlsCipherSuites: ['c'] },
         extraArgs: [
           { name: 'v', value: '4' },
-          { name: 'node-status-x', value: 'all' },
-          { name: 'x', value: '1' },
+          { name: 'vmodule', value: 'all' },
+          { name: 'seccomp-default', value: '1' },
         ],
       },
       labels: { pool: 'general', disk: 'ssd' },

@@ -15,12 +15,12 @@ describe('groups of hosts', () => {
   test('the nearest setting wins: host, the later group, the earlier group, role, all', async () => {
     const { hosts } = await inventoryOf(
       text(
-        `kubelet: { config: { maxPods: 1, a: 1, b: 1, c: 1, d: 1 } }
-roles: { worker: { kubelet: { config: { a: 2, b: 2, c: 2, d: 2 } }, labels: { k: role, r: role }, taints: [{ key: r, effect: NoSchedule }] } }
+        `kubelet: { config: { maxPods: 1, podsPerCore: 1, registryBurst: 1, kubeAPIBurst: 1, kubeAPIQPS: 1 } }
+roles: { worker: { kubelet: { config: { podsPerCore: 2, registryBurst: 2, kubeAPIBurst: 2, kubeAPIQPS: 2 } }, labels: { k: role, r: role }, taints: [{ key: r, effect: NoSchedule }] } }
 groups:
-  fast: { kubelet: { config: { c: 4, d: 4 }, extraArgs: [{ name: v, value: "4" }] }, labels: { k: fast, f: fast } }
-  gpu: { kubelet: { config: { b: 3, c: 3, d: 3 }, extraArgs: [{ name: v, value: "3" }] }, labels: { k: gpu, g: gpu }, taints: [{ key: g, effect: NoSchedule }] }`,
-        w1('groups: [gpu, fast], kubelet: { config: { d: 5 } }, labels: { h: host }'),
+  fast: { kubelet: { config: { kubeAPIBurst: 4, kubeAPIQPS: 4 }, extraArgs: [{ name: v, value: "4" }] }, labels: { k: fast, f: fast } }
+  gpu: { kubelet: { config: { registryBurst: 3, kubeAPIBurst: 3, kubeAPIQPS: 3 }, extraArgs: [{ name: v, value: "3" }] }, labels: { k: gpu, g: gpu }, taints: [{ key: g, effect: NoSchedule }] }`,
+        w1('groups: [gpu, fast], kubelet: { config: { kubeAPIQPS: 5 } }, labels: { h: host }'),
         'name: w2, address: 10.0.0.22, role: worker, groups: [fast, gpu], taints: []',
         'name: w3, address: 10.0.0.23, role: worker',
       ),
@@ -29,19 +29,28 @@ groups:
       expect.objectContaining({ groups: [], labels: {}, taints: undefined }),
       {
         groups: ['gpu', 'fast'],
-        kubelet: { config: { maxPods: 1, a: 2, b: 3, c: 4, d: 5 }, extraArgs: [{ name: 'v', value: '4' }] },
+        kubelet: {
+          config: { maxPods: 1, podsPerCore: 2, registryBurst: 3, kubeAPIBurst: 4, kubeAPIQPS: 5 },
+          extraArgs: [{ name: 'v', value: '4' }],
+        },
         labels: { k: 'fast', r: 'role', g: 'gpu', f: 'fast', h: 'host' },
         taints: [{ key: 'g', effect: 'NoSchedule' }],
       },
       {
         groups: ['fast', 'gpu'],
-        kubelet: { config: { maxPods: 1, a: 2, b: 3, c: 3, d: 3 }, extraArgs: [{ name: 'v', value: '3' }] },
+        kubelet: {
+          config: { maxPods: 1, podsPerCore: 2, registryBurst: 3, kubeAPIBurst: 3, kubeAPIQPS: 3 },
+          extraArgs: [{ name: 'v', value: '3' }],
+        },
         labels: { k: 'gpu', r: 'role', g: 'gpu', f: 'fast' },
         taints: [],
       },
       {
         groups: [],
-        kubelet: { config: { maxPods: 1, a: 2, b: 2, c: 2, d: 2 }, extraArgs: [] },
+        kubelet: {
+          config: { maxPods: 1, podsPerCore: 2, registryBurst: 2, kubeAPIBurst: 2, kubeAPIQPS: 2 },
+          extraArgs: [],
+        },
         labels: { k: 'role', r: 'role' },
         taints: [{ key: 'r', effect: 'NoSchedule' }],
       },

@@ -108,6 +108,7 @@ export const MUST_RUN: Readonly<Record<string, readonly string[]>> = {
   'src/host': [...INSTALLS, ...CHECKS, ...scenario('variants'), ...long('reboot', 'changes', 'rollout')],
   'src/host/packages': [...INSTALLS, ...scenario('variants')],
   'src/inventory': [...scenario('variants'), ...long('inventories', 'groups')],
+  'templates/tables': [...scenario('variants'), ...long('inventories', 'groups')],
   'src/kubeadm': [...CONTROL_PLANES, ...SETTINGS, ...scenario('cluster'), ...long('inventories')],
   'src/network': NETWORKS,
   // Texts alone.

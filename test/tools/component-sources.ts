@@ -56,6 +56,15 @@ const common = (read: Reader): readonly string[] =>
 
 const server = (read: Reader): readonly string[] => read('apiserver', 'pkg/server/options');
 
+/** How a component serves and whom it lets in; the rest of these options is kube-apiserver's alone. */
+const serving = (read: Reader): readonly string[] =>
+  read(
+    'apiserver',
+    ...['serving', 'serving_with_loopback', 'authentication', 'authorization', 'deprecated_insecure_serving'].map(
+      (name) => `pkg/server/options/${name}.go`,
+    ),
+  );
+
 const cloud = (read: Reader): readonly string[] => {
   const texts = read('kubernetes', 'cmd/kube-controller-manager/app/options');
   const files = ['kubecloudshared.go', 'cloudprovider.go', 'nodecontroller.go', 'servicecontroller.go'];
@@ -75,14 +84,14 @@ export const flagSources: Readonly<Record<string, (read: Reader) => readonly str
   ],
   'kube-controller-manager': (read) => [
     ...common(read),
-    ...server(read),
+    ...serving(read),
     ...cloud(read),
     ...read('controller-manager', 'options', 'pkg/leadermigration/options'),
     ...read('component-base', 'config/options'),
   ],
   'kube-scheduler': (read) => [
     ...common(read),
-    ...server(read),
+    ...serving(read),
     ...read('kubernetes', 'cmd/kube-scheduler/app/options'),
     ...read('component-base', 'config/options'),
   ],

@@ -43,15 +43,41 @@ const NESTED = String.raw`\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)`;
  * which the kubelet takes flags of cAdvisor. The name is a literal or a constant.
  */
 const DECLARATION = new RegExp(
-  String.raw`(?:(?:\b\w*fs|\bFlagSet\(${STRING}\))\.(?:[A-Z]\w*)?Var(?:PF?)?\((?:[^"(),]|${NESTED})+,|\b\w*fs\.(?:Bool|String|Int|Uint|Duration|Float64|StringSlice)\(|\bregister(?:Deprecated)?\(\w+, \w+,)\s*(${STRING}|[\w.]+)\s*,?`,
+  String.raw`(?:(?:\b\w*fs|\bFlagSet\(${STRING}\))\.(?<method>(?:[A-Z]\w*)?Var)(?:PF?)?\((?<target>(?:[^"(),]|${NESTED})+),|\b\w*fs\.(?<plain>Bool|String|Int|Uint|Duration|Float64|StringSlice)\(|\bregister(?:Deprecated)?\(\w+, \w+,)\s*(?<name>${STRING}|[\w.]+)\s*,?`,
   'g',
 );
 
+/** What a flag takes. `other`: a form of its own. */
+export type FlagType = 'bool' | 'int' | 'number' | 'duration' | 'text' | 'list' | 'map' | 'gates' | 'other';
+
+/** By the method of pflag that declares the flag. */
+const METHODS: readonly (readonly [RegExp, FlagType])[] = [
+  [/^Bool(?:Var)?$/, 'bool'],
+  [/^U?[iI]nt\d*(?:Var)?$/, 'int'],
+  [/^Float\d+(?:Var)?$/, 'number'],
+  [/^Duration(?:Var)?$/, 'duration'],
+  [/^String(?:Var)?$/, 'text'],
+  [/^(?:String|Int|IP)(?:Slice|Array)(?:Var)?$/, 'list'],
+  [/^StringTo\w+(?:Var)?$/, 'map'],
+];
+
+/** By what makes the value of a flag that `Var` declares. */
+const VALUES: readonly (readonly [RegExp, FlagType])[] = [
+  [/MapStringBool/, 'gates'],
+  [/MapString|ConfigurationMap/, 'map'],
+  [/DurationVar|\bDuration\b/, 'duration'],
+];
+
+const flagType = (method: string, target: string): FlagType =>
+  METHODS.find(([pattern]) => pattern.test(method))?.[1] ??
+  VALUES.find(([pattern]) => pattern.test(target))?.[1] ??
+  'other';
+
 /**
- * Names of the flags that these texts declare, as pflag normalizes them. Names that the sources put together when they run
- * are not found (`--audit-log-batch-…` and `--audit-webhook-batch-…` of kube-apiserver).
+ * The flags that these texts declare, as pflag normalizes their names, and what each takes. Names that the sources put
+ * together when they run are not found (`--audit-log-batch-…` and `--audit-webhook-batch-…` of kube-apiserver).
  */
-export function declaredFlags(texts: readonly string[]): ReadonlySet<string> {
+export function typedFlags(texts: readonly string[]): ReadonlyMap<string, FlagType> {
   const constants = new Map(
     texts.flatMap((text) =>
       [...text.matchAll(/^\s*(?:const\s+)?([a-zA-Z]\w*)\s*(?:string\s*)?= "([a-z][\w.-]*)"/gm)].map(
@@ -59,18 +85,29 @@ export function declaredFlags(texts: readonly string[]): ReadonlySet<string> {
       ),
     ),
   );
-  const names = texts.flatMap((text) =>
-    [...text.matchAll(DECLARATION)].map(([, name = '']) =>
-      name.startsWith('"') ? name.slice(1, -1) : (constants.get(name.replace(/^.*\./, '')) ?? ''),
-    ),
+  const found = texts.flatMap((text) =>
+    [...text.matchAll(DECLARATION)].map(({ groups = {} }) => {
+      const { name = '', method, plain, target = '' } = groups;
+      const named = name.startsWith('"') ? name.slice(1, -1) : (constants.get(name.replace(/^.*\./, '')) ?? '');
+      return [named, flagType(method ?? plain ?? '', target)] as const;
+    }),
   );
-  return new Set(names.filter((name) => /^[a-z][\w.-]*$/.test(name)).map((name) => name.replaceAll('_', '-')));
+  return new Map(
+    found
+      .filter(([name]) => /^[a-z][\w.-]*$/.test(name))
+      .map(([name, type]) => [name.replaceAll('_', '-'), type] as const),
+  );
 }
+
+/** Names of the flags that these texts declare: see `typedFlags`. */
+export const declaredFlags = (texts: readonly string[]): ReadonlySet<string> => new Set(typedFlags(texts).keys());
 
 /** A feature gate of one version. `locked`: the only value that the component accepts; undefined: any. */
 export interface Gate {
   readonly name: string;
   readonly locked: boolean | undefined;
+  readonly value: boolean;
+  readonly stage: 'alpha' | 'beta' | 'stable' | 'deprecated';
 }
 
 const versionNumber = (version: string): number => {
@@ -78,25 +115,31 @@ const versionNumber = (version: string): number => {
   return major * 1000 + minor;
 };
 
+const STAGES: Readonly<Record<string, Gate['stage']>> = { Alpha: 'alpha', Beta: 'beta', Deprecated: 'deprecated' };
+
 /** The newest specification that a version of this minor applies. */
-function lockedIn(body: string, minor: string): boolean | undefined {
+function specificationIn(body: string, minor: string): Omit<Gate, 'name'> {
   const specs = [...body.matchAll(/\{[^{}]*\bDefault: (true|false)[^{}]*\}/g)]
     .map(([spec, value]) => ({
       since: versionNumber(/MustParse\("([\d.]+)"\)/.exec(spec)?.[1] ?? '0.0'),
       value: value === 'true',
       isLocked: /\bLockToDefault: true/.test(spec),
+      stage: STAGES[/\bPreRelease: (?:\w+\.)?(\w+)/.exec(spec)?.[1] ?? ''] ?? 'stable',
     }))
     .filter(({ since }) => since <= versionNumber(minor))
     .toSorted((a, b) => a.since - b.since);
   const last = specs.at(-1);
-  return last?.isLocked === true ? last.value : undefined;
+  const value = last?.value ?? false;
+  return { locked: last?.isLocked === true ? value : undefined, value, stage: last?.stage ?? 'alpha' };
 }
 
 /**
  * The feature gates that the texts register, by what a binary of this minor knows about them. A constant without a
  * specification is no gate: the component does not know it.
  */
-export function declaredGates(texts: readonly string[], minor: string): ReadonlyMap<string, Gate> {
+export function declaredGates(sources: readonly string[], minor: string): ReadonlyMap<string, Gate> {
+  // Old specifications have remarks behind them.
+  const texts = sources.map((text) => text.replaceAll(/\},\s*\/\/.*$/gm, '},'));
   const constants = new Map(
     texts.flatMap((text) =>
       [...text.matchAll(/^\s*([A-Z]\w*)\s*(?:(?:\w+\.)?Feature\s*)?= "(\w+)"/gm)].map(
@@ -111,7 +154,7 @@ export function declaredGates(texts: readonly string[], minor: string): Readonly
         const name = constants.get(constant);
         const body = inline === undefined ? (block ?? '') : `{${inline}}`;
         if (name === undefined || !/\bDefault:/.test(body)) return [];
-        return [[name, { name, locked: lockedIn(body, minor) }] as const];
+        return [[name, { name, ...specificationIn(body, minor) }] as const];
       }),
     ),
   );

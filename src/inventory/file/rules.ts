@@ -45,6 +45,11 @@ import {
   podSubnetSize,
   serviceSubnetSize,
 } from './rules/network.ts';
+import { featureGates, typedArguments } from './rules/kubernetes/arguments.ts';
+import { kubeadmValues, kubeProxyValues } from './rules/kubernetes/kubeadm-values.ts';
+import { kubeletValues } from './rules/kubernetes/kubelet-values.ts';
+import { kubeletsAgree, kubeProxyOfPlugin, podsOfNode } from './rules/kubernetes/kubelets.ts';
+import { skippedPhases, typedOverrides } from './rules/kubernetes/types.ts';
 import { ownedByKubeadm, ownedByKubelet, ownedLabels, ownedSysctls } from './rules/owned.ts';
 import { plainHttp } from './rules/plain-http.ts';
 import {
@@ -99,6 +104,14 @@ export const rules: readonly Rule[] = [
   manifestSources,
   ownedByKubeadm,
   ownedByKubelet,
+  typedOverrides,
+  skippedPhases,
+  typedArguments,
+  featureGates,
+  kubeadmValues,
+  kubeProxyValues,
+  kubeProxyOfPlugin,
+  kubeletValues,
   ownedLabels,
   ownedSysctls,
   timeSyncOfHosts,
@@ -113,6 +126,8 @@ export const wholeRules: readonly Rule[] = [
   etcdCount,
   knownGroups,
   usedGroups,
+  kubeletsAgree,
+  podsOfNode,
   endpointOfMany,
   endpointElsewhere,
   endpointCannotMove,

@@ -3,6 +3,7 @@ import { networkPluginNamed } from '../../../network/plugins.value.ts';
 import type { Path } from '../../schema/path.ts';
 import { problem, type Rule, type Violation, warning } from '../../schema/rule.ts';
 import type { InventoryFile } from '../../schema/schema.ts';
+import { below, kubeletPlaces } from './kubernetes/places.ts';
 
 /** A field that kbuild sets itself, as a dotted path, and what to use instead. */
 type Owned = Readonly<Record<string, string>>;
@@ -67,19 +68,6 @@ const KUBELET_CONFIG: Owned = {
   staticPodPath: 'kubeadm needs /etc/kubernetes/manifests',
 };
 
-const KUBELET_ARGS: Owned = {
-  'node-ip': 'use internalAddress of the host',
-  'hostname-override': 'use name of the host',
-  'node-labels': 'use labels of the host or of its role',
-  'register-with-taints': 'use taints of the host or of its role',
-  'cgroup-driver': 'use runtime.cgroupDriver',
-  'container-runtime-endpoint': 'it follows runtime.name',
-  'pod-infra-container-image': 'it follows the version of Kubernetes',
-  config: 'use kubelet.config',
-  kubeconfig: OWN,
-  'bootstrap-kubeconfig': OWN,
-};
-
 function given(object: unknown, field: readonly string[]): boolean {
   const [name, ...rest] = field;
   if (name === undefined) return true;
@@ -87,10 +75,27 @@ function given(object: unknown, field: readonly string[]): boolean {
   return given((object as Readonly<Record<string, unknown>>)[name], rest);
 }
 
+/** What changed since kubeadm's older APIs, for a pasted file. Source: the reference of kubeadm-config.v1beta4. */
+const CHANGED =
+  'extraArgs are lists of name and value; apiServer.timeoutForControlPlane is init.timeouts.controlPlaneComponentHealthCheck, discovery.timeout is join.timeouts.discovery; dns.type and useHyperKubeImage are gone. "kubeadm config migrate --old-config FILE" rewrites a file';
+
+function olderApi(object: unknown): string | undefined {
+  const [, api] = /^kubeadm\.k8s\.io\/(v1(?:alpha|beta)[1-3])$/.exec(String(below(object, 'apiVersion'))) ?? [];
+  return api === undefined
+    ? undefined
+    : `is kubeadm's older API ${api}; kbuild writes v1beta4: remove it. Since then ${CHANGED}`;
+}
+
 const refused = (object: unknown, owned: Owned, path: Path): readonly Violation[] =>
   Object.entries(owned).flatMap(([field, instead]) =>
     given(object, field.split('.'))
-      ? [problem([...path, ...field.split('.')], `is set by kbuild: ${instead === '' ? 'remove it' : instead}`)]
+      ? [
+          problem(
+            [...path, ...field.split('.')],
+            (field === 'apiVersion' ? olderApi(object) : undefined) ??
+              `is set by kbuild: ${instead === '' ? 'remove it' : instead}`,
+          ),
+        ]
       : [],
   );
 
@@ -111,27 +116,15 @@ export const ownedByKubeadm: Rule = ({ kubeadm, network }) => [
   }),
 ];
 
-type Kubelet = InventoryFile['kubelet'];
-
-const kubeletViolations = ({ config, extraArgs }: Kubelet, path: Path): readonly Violation[] => [
-  ...refused(config, KUBELET_CONFIG, [...path, 'config']),
-  ...extraArgs.flatMap(({ name }, i) => {
-    const instead = KUBELET_ARGS[name];
-    return instead === undefined
-      ? []
-      : [problem([...path, 'extraArgs', i, 'name'], `--${name} is set by kbuild: ${instead}`)];
-  }),
-];
-
 /** kubelet settings leave alone what the inventory has a setting for. */
-export const ownedByKubelet: Rule = ({ kubelet, roles, groups, hosts }) => [
-  ...kubeletViolations(kubelet, ['kubelet']),
-  ...Object.entries(roles).flatMap(([role, shared]) => kubeletViolations(shared.kubelet, ['roles', role, 'kubelet'])),
-  ...Object.entries(groups).flatMap(([name, { kubelet: shared }]) =>
-    kubeletViolations(shared, ['groups', name, 'kubelet']),
-  ),
-  ...hosts.flatMap((host, i) => kubeletViolations(host.kubelet, ['hosts', i, 'kubelet'])),
-];
+export const ownedByKubelet: Rule = (file) =>
+  kubeletPlaces(file).flatMap(([path, { config }]) => refused(config, KUBELET_CONFIG, [...path, 'config']));
+
+/** True for a field of a document, or of the kubelet's configuration, that kbuild sets, and for what is in it. */
+export const isOwnedField = (document: string, keys: readonly (string | number)[]): boolean =>
+  Object.keys(document === 'kubelet' ? KUBELET_CONFIG : KUBEADM[document as keyof typeof KUBEADM]).some((field) =>
+    field.split('.').every((part, i) => keys[i] === part),
+  );
 
 /** Labels that a kubelet, kubeadm or a cloud provider sets itself. */
 const OWN_LABELS = /^(?:kubernetes\.io\/(?:arch|hostname|os)|node-role\.kubernetes\.io\/control-plane)$/;

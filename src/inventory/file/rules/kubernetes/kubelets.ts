@@ -1,0 +1,90 @@
+import { networkPluginNamed } from '../../../../network/plugins.value.ts';
+import { isObject } from '../../../../shell/decode.ts';
+import type { Path } from '../../../schema/path.ts';
+import { problem, type Rule, type Violation, warning } from '../../../schema/rule.ts';
+import type { InventoryFile } from '../../../schema/schema.ts';
+import { kubeletOf, levelsOf } from '../../levels.ts';
+import { contradictions } from './kubelet-values.ts';
+import { below, kubeletPlaces } from './places.ts';
+
+type HostEntry = InventoryFile['hosts'][number];
+
+/** The nearest place where a host has a field of its kubelet's configuration. */
+function placeOf(file: InventoryFile, host: HostEntry, field: string): Path | undefined {
+  const levels = [file, ...levelsOf(file, host)] as readonly { readonly kubelet: InventoryFile['kubelet'] }[];
+  const level = levels.findLast(({ kubelet }) => Object.hasOwn(kubelet.config, field));
+  const place = kubeletPlaces(file).find(([, kubelet]) => kubelet === level?.kubelet);
+  return place && [...place[0], 'config', field];
+}
+
+const nodes = ({ hosts }: InventoryFile): readonly HostEntry[] =>
+  hosts.filter(({ role }) => role === 'control-plane' || role === 'worker');
+
+/** Each finding once, however many hosts it is about. */
+const each = (found: readonly Violation[]): readonly Violation[] => [
+  ...new Map(found.map((one) => [`${JSON.stringify(one.path)} ${one.message}`, one])).values(),
+];
+
+/** The settings of one kubelet, from all levels, go together. */
+export const kubeletsAgree: Rule = (file) =>
+  kubeletPlaces(file).length === 0
+    ? []
+    : each(
+        nodes(file).flatMap((host) =>
+          Object.entries(contradictions(kubeletOf(file, host).config)).map(([field, message]) =>
+            problem(placeOf(file, host, field) ?? ['kubelet', 'config', field], message),
+          ),
+        ),
+      );
+
+/** The size of a node's part of the pod network: kubeadm leaves it to the controller manager, whose default is 24. */
+function nodeBits({ kubeadm }: InventoryFile): number {
+  const args = below(kubeadm.cluster, 'controllerManager', 'extraArgs');
+  const own = (Array.isArray(args) ? (args as readonly unknown[]) : []).findLast(
+    (one) => isObject(one) && /^node-cidr-mask-size(?:-ipv4)?$/.test(String(one['name'])),
+  );
+  return Number(below(own, 'value') ?? 24);
+}
+
+/** Addresses of a node's network that no pod gets: its first and last one, and that of the bridge. */
+const OF_NO_POD = 3;
+
+/** A node has an address for each of its pods. Pods in the host's network need none, so it is a warning. */
+export const podsOfNode: Rule = (file) => {
+  if (networkPluginNamed(file.network.plugin).addressesFromNode !== true || kubeletPlaces(file).length === 0) return [];
+  const bits = nodeBits(file);
+  const most = 2 ** (32 - bits) - OF_NO_POD;
+  return each(
+    nodes(file).flatMap((host) => {
+      const wanted = kubeletOf(file, host).config['maxPods'];
+      const place = placeOf(file, host, 'maxPods');
+      return typeof wanted === 'number' && wanted > most && place !== undefined
+        ? [
+            warning(
+              place,
+              `a node has addresses for ${String(most)} pods: it takes a /${String(bits)} of network.podSubnet; further pods of ${String(wanted)} stay in ContainerCreating. Set at most ${String(most)}, or node-cidr-mask-size in kubeadm.cluster.controllerManager.extraArgs of a new cluster`,
+            ),
+          ]
+        : [];
+    }),
+  );
+};
+
+/** Phases of init that install kube-proxy. */
+const OF_KUBE_PROXY: readonly unknown[] = ['addon', 'addon/all', 'addon/kube-proxy'];
+
+/** A network plugin that reaches the API server by the address of its Service has a kube-proxy that serves it. */
+export const kubeProxyOfPlugin: Rule = ({ network, kubeadm }) => {
+  const { needsKubeProxy, title } = networkPluginNamed(network.plugin);
+  if (needsKubeProxy !== true) return [];
+  const why = `${title} reaches the API server by its Service, which only kube-proxy serves; remove it, or set network.plugin: none and install a network that needs no kube-proxy`;
+  const skipped: unknown = kubeadm.init['skipPhases'];
+  return [
+    ...(Array.isArray(skipped) ? (skipped as readonly unknown[]) : []).flatMap((phase, i) =>
+      OF_KUBE_PROXY.includes(phase) ? [problem(['kubeadm', 'init', 'skipPhases', i], why)] : [],
+    ),
+    ...(below(kubeadm.cluster, 'proxy', 'disabled') === true
+      ? [problem(['kubeadm', 'cluster', 'proxy', 'disabled'], why)]
+      : []),
+  ];
+};
