@@ -1,13 +1,8 @@
 import { createHash } from 'node:crypto';
 import { parse } from 'yaml';
+import { objectOf, objectsOf, textIn, within } from '../shell/decode.ts';
 import { revealed, type Secret } from '../shell/secret.ts';
 import type { EncryptionKey } from './manifest.ts';
-
-type Provider = Readonly<Record<string, { readonly name?: string; readonly keys?: readonly Key[] } | null>>;
-interface Key {
-  readonly name?: string;
-  readonly secret?: string;
-}
 
 /** True for the text of an EncryptionConfiguration, which holds keys. */
 export const isEncryptionConfiguration = (text: string): boolean =>
@@ -21,15 +16,19 @@ const sha256 = (text: string): string => createHash('sha256').update(text).diges
  * Throws on a text that is none.
  */
 export function encryptionKeys(configuration: Secret): readonly EncryptionKey[] {
-  const { resources } = parse(revealed(configuration)) as {
-    readonly resources?: readonly { readonly providers?: readonly Provider[] }[];
-  };
+  const { resources } = objectOf(parse(revealed(configuration)));
   if (!Array.isArray(resources)) throw new Error('is no EncryptionConfiguration');
-  const keys = resources
-    .flatMap(({ providers = [] }: { readonly providers?: readonly Provider[] }) => providers.flatMap(Object.entries))
-    .flatMap(([provider, settings]: [string, Provider[string]]): readonly EncryptionKey[] => {
-      if (provider === 'kms') return [{ provider, name: settings?.name ?? '' }];
-      return (settings?.keys ?? []).map(({ name = '', secret = '' }) => ({ provider, name, sha256: sha256(secret) }));
+  const keys = objectsOf(resources)
+    .flatMap(({ providers }) =>
+      objectsOf(providers).flatMap((provider) => Object.keys(provider).map((name) => ({ name, provider }))),
+    )
+    .flatMap(({ name: provider, provider: all }): readonly EncryptionKey[] => {
+      const settings = within(all, provider);
+      if (provider === 'kms') return [{ provider, name: textIn(settings['name'], '') }];
+      return objectsOf(settings['keys']).map(({ name, secret }) => ({
+        ...{ provider, name: textIn(name, '') },
+        sha256: sha256(textIn(secret, '')),
+      }));
     });
   return [...new Map(keys.map((key) => [`${key.provider} ${key.name} ${key.sha256 ?? ''}`, key])).values()];
 }

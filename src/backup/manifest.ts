@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { JsonObject } from '../shell/decode.ts';
+import { isObject, type JsonObject } from '../shell/decode.ts';
 
 const hash = z.string().regex(/^[0-9a-f]{64}$/);
 const fingerprint = z.string().regex(/^sha256:[0-9a-f]{64}$/);
@@ -79,7 +79,7 @@ export function parseManifest(text: string): Manifest {
   } catch {
     throw new Error(`its ${MANIFEST} is no JSON`);
   }
-  const { formatVersion } = value as { readonly formatVersion?: unknown };
+  const formatVersion = isObject(value) ? value['formatVersion'] : undefined;
   if (typeof formatVersion === 'number' && formatVersion > 1)
     throw new Error(`it has the format ${String(formatVersion)}, and this kbuild knows 1: use a newer kbuild`);
   const { success, data, error } = schema.safeParse(value);

@@ -1,6 +1,7 @@
 import { combined, ConnectError, Refused } from '../errors.ts';
 import { eachLimit } from '../limit.ts';
 import { paths, windowsPaths } from '../paths.ts';
+import { textIn } from '../shell/decode.ts';
 import type { Held, Remote } from '../ssh/remote.ts';
 import { powershell, script } from '../templates.ts';
 import { type Pause, pause as realPause, retried } from '../wait.ts';
@@ -231,11 +232,13 @@ export async function forceUnlock(remote: Lockable): Promise<void> {
 
 async function lockHolder(remote: Lockable, force: 'yes' | 'no'): Promise<string | undefined> {
   const said = isWindows(remote)
-    ? (JSON.parse(
-        await remote.run(powershell('windows/lock-holder.ps1', { Lock: windowsPaths.lock, Force: force })),
-      ) as string | null)
+    ? textIn(
+        JSON.parse(
+          await remote.run(powershell('windows/lock-holder.ps1', { Lock: windowsPaths.lock, Force: force })),
+        ) ?? '',
+      )
     : await remote.run(script('engine/lock-holder.sh', { LOCK: paths.lock, FORCE: force }));
-  const line = (said ?? '').trim();
+  const line = said.trim();
   return line === '' ? undefined : nameIn(line);
 }
 

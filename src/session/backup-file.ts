@@ -10,7 +10,7 @@ import { authoritiesIn } from '../etcd/snapshot.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { makeFolder } from '../report/files.ts';
 import type { DocumentOf } from '../report/json.ts';
-import type { JsonObject } from '../shell/decode.ts';
+import { type JsonObject, objectsOf, textIn, within } from '../shell/decode.ts';
 import { madeOf, type Secret } from '../shell/secret.ts';
 import { sh } from '../shell/sh.ts';
 import type { Remote } from '../ssh/remote.ts';
@@ -21,21 +21,16 @@ import { inventoryFile, readInventory } from './inventory.ts';
 import type { Flags } from './options.ts';
 import { stateFolder } from './state-folder.ts';
 
-interface Volume {
-  readonly hostPath?: string;
-  readonly mountPath?: string;
-}
-
 /** Where a file of the API server's pod lies on the host. */
 function onHost(path: string, configuration: JsonObject): string {
-  const { extraVolumes = [] } = (configuration['apiServer'] ?? {}) as { readonly extraVolumes?: readonly Volume[] };
-  const volume = extraVolumes
+  const volume = objectsOf(within(configuration, 'apiServer')['extraVolumes'])
+    .map(({ hostPath, mountPath }) => ({ hostPath: textIn(hostPath, ''), mountPath: textIn(mountPath, '') }))
     .filter(
-      ({ mountPath = '' }) =>
+      ({ mountPath }) =>
         mountPath !== '' && (path === mountPath || path.startsWith(`${mountPath.replace(/\/$/, '')}/`)),
     )
-    .toSorted((one, other) => (other.mountPath?.length ?? 0) - (one.mountPath?.length ?? 0))[0];
-  if (volume?.mountPath === undefined || volume.hostPath === undefined) return path;
+    .toSorted((one, other) => other.mountPath.length - one.mountPath.length)[0];
+  if (volume === undefined || volume.hostPath === '') return path;
   return `${volume.hostPath.replace(/\/$/, '')}${path.slice(volume.mountPath.replace(/\/$/, '').length)}`;
 }
 

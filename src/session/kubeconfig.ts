@@ -2,7 +2,6 @@ import { X509Certificate } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { access, constants, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { parse } from 'yaml';
 import { isDue, type Validity } from '../certificates/expiry.value.ts';
 import { spkiFingerprint } from '../certificates/fingerprint.value.ts';
 import type { ClusterUp, ClusterView } from '../cluster/fleet/view.ts';
@@ -12,18 +11,11 @@ import { linuxHosts } from '../inventory/hosts.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { adminKubeconfig, withoutCluster } from '../kubeadm/kubeconfig.ts';
 import { paths } from '../paths.ts';
+import { kubeconfigOf, objectsOf, textIn, within } from '../shell/decode.ts';
 import { revealed, type Secret } from '../shell/secret.ts';
 import { sh } from '../shell/sh.ts';
 import type { On } from '../ssh/remote.ts';
 import type { Run } from './run.ts';
-
-interface Kubeconfig {
-  readonly clusters?: readonly {
-    readonly name?: string;
-    readonly cluster?: { readonly 'certificate-authority-data'?: string };
-  }[];
-  readonly users?: readonly { readonly user?: { readonly 'client-certificate-data'?: string } }[];
-}
 
 /** What a copy of admin.conf shows: whose CA it trusts first (fingerprint), and when its certificate is valid. */
 export interface AdministratorCopy extends Validity {
@@ -36,11 +28,12 @@ const ADMINISTRATOR = /^CN=kubernetes-admin$/m;
 const decoded = (data: string): string => Buffer.from(data, 'base64').toString();
 
 function copyIn(text: string): AdministratorCopy | undefined {
-  const { clusters = [], users = [] } = parse(text) as Kubeconfig;
-  const ca = clusters[0]?.cluster?.['certificate-authority-data'];
-  const data = users[0]?.user?.['client-certificate-data'];
+  const { whole, clusters } = kubeconfigOf(text);
+  const users = objectsOf(whole['users']);
+  const ca = textIn(clusters[0]?.cluster['certificate-authority-data'], '');
+  const data = textIn(within(users[0], 'user')['client-certificate-data'], '');
   // What holds more than one of them is a file that the operator has put together.
-  if (clusters.length !== 1 || users.length !== 1 || ca === undefined || data === undefined) return undefined;
+  if (clusters.length !== 1 || users.length !== 1 || ca === '' || data === '') return undefined;
   const { subject, validFrom, validTo } = new X509Certificate(decoded(data));
   if (!ADMINISTRATOR.test(subject)) return undefined;
   return { ca: spkiFingerprint(decoded(ca)), beginsMs: Date.parse(validFrom), endsMs: Date.parse(validTo) };
@@ -97,6 +90,16 @@ export async function fetchKubeconfig(inventory: Inventory, cluster: ClusterUp, 
   return adminKubeconfig(await on(via).reveal(sh`cat ${paths.adminConf}`), inventory.endpoint);
 }
 
+/** The CA of a cluster in a kubeconfig, in base64; empty if it has none, and in a file of another form. */
+function caIn(text: string, name: string): string {
+  try {
+    const mine = kubeconfigOf(text).clusters.find(({ entry }) => entry['name'] === name);
+    return textIn(mine?.cluster['certificate-authority-data'], '');
+  } catch {
+    return '';
+  }
+}
+
 const read = (path: string): Promise<string | undefined> => readFile(path, 'utf8').catch(() => undefined);
 
 /**
@@ -130,9 +133,8 @@ export async function forgetCluster(run: Run, destroyed: ClusterView): Promise<v
   const own = kubeconfigPath(run);
   const text = await read(own);
   if (text === undefined || destroyed.state === 'absent') return;
-  const mine = (parse(text) as Kubeconfig | null)?.clusters?.find(({ name }) => name === inventory.name);
-  const ca = mine?.cluster?.['certificate-authority-data'];
-  if (ca === undefined) return;
+  const ca = caIn(text, inventory.name);
+  if (ca === '') return;
   const isOther =
     destroyed.state === 'up' && !casOf(destroyed).includes(spkiFingerprint(Buffer.from(ca, 'base64').toString()));
   if (isOther) return;

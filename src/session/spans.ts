@@ -1,5 +1,6 @@
 import type { RunRecord } from '../report/record/line.ts';
 import { type OtlpRequest, otlpRequests, traceParent } from '../report/record/otlp.ts';
+import { textIn, within } from '../shell/decode.ts';
 import { revealed, Secret } from '../shell/secret.ts';
 import { withoutEnd } from '../shell/text.ts';
 import type { Context } from './context.ts';
@@ -78,8 +79,7 @@ async function beginningOf({ body }: Response): Promise<string> {
 /** Why an endpoint did not take all spans, in its own words; empty: it took them. */
 function rejectedIn(answer: string): string {
   try {
-    const { partialSuccess } = JSON.parse(answer) as { readonly partialSuccess?: { readonly errorMessage?: unknown } };
-    return typeof partialSuccess?.errorMessage === 'string' ? partialSuccess.errorMessage : '';
+    return textIn(within(JSON.parse(answer), 'partialSuccess')['errorMessage'], '');
   } catch {
     return '';
   }

@@ -8,7 +8,7 @@ import { maskedInPieces } from '../report/mask.ts';
 import { jsonText } from '../report/text.ts';
 import { withRuntime } from '../runtime/runtimes.value.ts';
 import type { Command } from '../shell/command.ts';
-import type { JsonObject } from '../shell/decode.ts';
+import { objectsOf, textIn, within } from '../shell/decode.ts';
 import { Secret, sha256Of } from '../shell/secret.ts';
 import { isWindowsRemote, type WindowsRemote } from '../ssh/windows.ts';
 import { powershell, script, using } from '../templates.ts';
@@ -19,8 +19,8 @@ import type { Run } from './run.ts';
 const listed = ({ source, objects }: UserManifest): object => ({
   source,
   objects: objects.map((object) => {
-    const { apiVersion, kind, metadata } = object;
-    const { name, namespace } = metadata as JsonObject;
+    const { apiVersion, kind } = object;
+    const { name, namespace } = within(object, 'metadata');
     return {
       apiVersion,
       kind,
@@ -74,8 +74,9 @@ const MAX_LOG = 50 * 1024 * 1024;
 /** Logs and states of a Windows host: sections that begin with `== `, each with the error of what it could not read. */
 export async function gathered(remote: WindowsRemote, sections: readonly Section[], title: string): Promise<string> {
   const answer = await remote.ask({ ...powershell('windows/gather.ps1', { Sections: sections }), title });
-  const texts = JSON.parse(answer) as readonly { readonly title: string; readonly text: string }[];
-  return texts.map(({ title: head, text }) => `== ${head}\n${text.replaceAll('\r', '').trimEnd()}\n`).join('');
+  return objectsOf(JSON.parse(answer))
+    .map(({ title: head, text }) => `== ${textIn(head)}\n${textIn(text).replaceAll('\r', '').trimEnd()}\n`)
+    .join('');
 }
 
 /** What the archive needs of a run. */

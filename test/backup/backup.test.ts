@@ -105,6 +105,7 @@ describe('a backup', () => {
     expect(() => parseManifest(JSON.stringify(later))).toThrow('use a newer kbuild');
     expect(parseManifest(manifestText(manifestOf()))).toEqual(manifestOf());
     expect(() => parseManifest('{"format":"other"}')).toThrow('none of a backup');
+    expect(() => parseManifest('null')).toThrow('none of a backup');
   });
 
   test('fails while a part changes under it, and nothing unencrypted is ever made', async () => {
@@ -155,6 +156,9 @@ resources:
     ]);
     expect(JSON.stringify(keys)).not.toContain('c2VjcmV0');
     expect(() => encryptionKeys(Secret.of('kind: Policy'))).toThrow();
+    // A key of another form would be hashed as something else, and a restore would miss it.
+    const odd = 'resources: [{providers: [{aescbc: {keys: [{name: a, secret: 7}]}}]}]';
+    expect(() => encryptionKeys(Secret.of(odd))).toThrow('number where a text was expected');
   });
 
   test('are missing when another key has their name', () => {

@@ -6,7 +6,8 @@ import { filesIn } from '../tools/files-in.ts';
 const src = new URL('../../src/', import.meta.url);
 
 /** Files whose code reads what hosts and the API send. */
-const READS = /\.(?:facts|survey)\.ts$|^(?:cluster\/fleet|ssh|etcd|network|upgrade)\/|^kubeadm\/endpoint/;
+const READS =
+  /\.(?:facts|survey)\.ts$|^(?:backup|cluster\/fleet|ssh|etcd|network|session|upgrade|windows)\/|^kubeadm\/endpoint|^engine\/lock/;
 
 /** Files that cast something else than the words of a host. */
 const ALLOWED: Readonly<Record<string, string>> = {

@@ -9,7 +9,7 @@ import {
 } from '../../network/flannel.value.ts';
 import type { InventoryWith } from '../../network/plugin.value.ts';
 import { windowsPaths } from '../../paths.ts';
-import type { JsonObject } from '../../shell/decode.ts';
+import { flagIn, type JsonObject, objectOf } from '../../shell/decode.ts';
 import type { On } from '../../ssh/remote.ts';
 import { powershell } from '../../templates.ts';
 import { proxyEnvironment } from '../environment.step.ts';
@@ -139,7 +139,7 @@ async function awaitNetwork({ inventory, host }: Target<'windows'>, on: On): Pro
       }),
       title: `wait for the network ${Name}`,
     });
-    return (JSON.parse(result) as { readonly found: boolean }).found;
+    return flagIn(objectOf(JSON.parse(result))['found']);
   };
   if (await hasNetwork()) return;
   await on(host).run(powershell('windows/set-service-state.ps1', { Name: 'flanneld', Action: 'restart' }));
