@@ -59,6 +59,9 @@ export class ConnectError extends KbuildError {
   }
 }
 
+/** True if the host of this error gave no answer at all: it may be gone. One that refused a login lives. */
+export const mayBeGone = (error: Error): boolean => error instanceof ConnectError && error.retryable;
+
 /** A host is connected, but does not answer a command in time. */
 export class NoAnswer extends ConnectError {}
 
@@ -211,6 +214,10 @@ export class SeveralErrors extends KbuildError {
     this.exitCode = worstExitCode(errors);
   }
 }
+
+/** True if one of the errors says what the operator can do. */
+export const hasRemedy = (errors: readonly Error[]): boolean =>
+  errors.some((error) => error instanceof KbuildError && error.remedy !== undefined);
 
 /** The error to throw for one or more: it is itself when it is the only one. */
 export const combined = <E extends Error>(errors: readonly E[]): E | SeveralErrors =>

@@ -3,8 +3,8 @@ import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { type Fleet, linuxFacts, observedLinux } from './fleet/fleet.ts';
 import { standing } from './standing.ts';
 
-/** The host that may run `kubeadm init`, or the reason why no host may. */
-type Founder = { readonly host: LinuxHost } | { readonly none: string };
+/** The host that may run `kubeadm init`, or why no host may: `isUnobserved` if a control plane was not observed. */
+type Founder = { readonly host: LinuxHost } | { readonly none: string; readonly isUnobserved?: true };
 
 /**
  * The control plane that creates the cluster: the first of the inventory. There is none if a cluster exists, if a
@@ -15,7 +15,8 @@ export function founder(inventory: Inventory, fleet: Fleet): Founder {
   if (fleet.cluster.state !== 'absent' && !isUnfinished(inventory, fleet)) return { none: 'there is a cluster' };
   for (const host of controlPlanes(inventory)) {
     const facts = linuxFacts(fleet, host);
-    if (facts === undefined) return { none: `${host.name} was not observed, and may hold the cluster` };
+    if (facts === undefined)
+      return { none: `${host.name} was not observed, and may hold the cluster`, isUnobserved: true };
     const found = standing({ inventory, host, facts, fleet });
     if (found === 'joined' || found === 'foreign') return { none: `${host.name} holds a cluster (${found})` };
   }

@@ -1,4 +1,4 @@
-import { FactError, type KbuildError, Refused, SeveralErrors } from '../errors.ts';
+import { FactError, hasRemedy, type KbuildError, Refused, SeveralErrors } from '../errors.ts';
 import type { LinuxHost } from '../inventory/inventory.ts';
 import { type Fleet, observedLinux } from './fleet/fleet.ts';
 import type { ClusterUp } from './fleet/view.ts';
@@ -8,15 +8,19 @@ import type { ClusterUp } from './fleet/view.ts';
  * more, and not `none`, whose remedy would build a second cluster. A host that `--dead` names is gone by the operator's
  * word.
  */
-export function noCluster({ unreachable }: Pick<Fleet, 'unreachable'>, none: Refused): KbuildError {
+export function noCluster({ unreachable }: Pick<Fleet, 'unreachable'>, none: KbuildError): KbuildError {
   const missing = unreachable.filter(({ host, isDead }) => host.role === 'control-plane' && isDead !== true);
   if (missing.length === 0) return none;
+  const errors = missing.map(({ error }) => error);
   const names = missing.map(({ host }) => host.name).join(', ');
   return new SeveralErrors(
-    missing.map(({ error }) => error),
-    {
-      remedy: `make ${names} reachable and run the same command again: whether there is a cluster is not known until then`,
-    },
+    errors,
+    // The last line is the remedy of the reason, where the reason has one.
+    hasRemedy(errors)
+      ? {}
+      : {
+          remedy: `make ${names} reachable and run the same command again: whether there is a cluster is not known until then`,
+        },
   );
 }
 

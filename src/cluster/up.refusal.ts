@@ -1,6 +1,6 @@
 import { anotherSigner } from '../certificates/authority.refusal.ts';
 import { refuseForeignRotations } from '../certificates/rotation.refusal.ts';
-import { Refused } from '../errors.ts';
+import { type KbuildError, Refused } from '../errors.ts';
 import { endpointHost } from '../inventory/api-server.ts';
 import { controlPlanes, linuxNodes, selects, windowsHosts } from '../inventory/hosts.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
@@ -15,6 +15,7 @@ import { type Fleet, linuxFacts, observedLinux } from './fleet/fleet.ts';
 import type { ClusterUp } from './fleet/view.ts';
 import { founder } from './founder.ts';
 import { changeRefusals, joinedRefusal } from './host.refusal.ts';
+import { noCluster } from './live.ts';
 import { controlPlaneNodes } from './nodes.ts';
 import { returnedHosts } from './return.ts';
 import { standing } from './standing.ts';
@@ -26,15 +27,15 @@ import { standing } from './standing.ts';
 export type Joining = 'joins hosts' | 'joins none';
 
 /**
- * Why `up` may not start, all reasons at once; empty if it may. `up` leaves refused workers out instead
- * (`refusedWorkers`). `hosts`: patterns of `--hosts`. Throws `FactError` when a fact that it needs is unknown.
+ * Why `up` may not start, all reasons at once; empty if it may. They are refusals, and the errors of control planes that
+ * must answer before the cluster is created. `up` leaves refused workers out instead (`refusedWorkers`). `hosts`: patterns of `--hosts`. Throws `FactError` when a fact that it needs is unknown.
  */
 export function refusals(
   inventory: Inventory,
   fleet: Fleet,
   hosts?: readonly string[],
   joining: Joining = 'joins hosts',
-): readonly Refused[] {
+): readonly KbuildError[] {
   const others = fleet.hosts.flatMap(({ host }) => (host.role === 'worker' ? [] : [host.name]));
   return [
     ...changeRefusals(inventory, fleet, others, 'moves runtimes'),
@@ -217,20 +218,20 @@ function isYetToJoin(inventory: Inventory, fleet: Fleet, host: LinuxHost): boole
   return found !== 'joined' && found !== 'foreign';
 }
 
-function founding(inventory: Inventory, fleet: Fleet, hosts: readonly string[] | undefined): readonly Refused[] {
+function founding(inventory: Inventory, fleet: Fleet, hosts: readonly string[] | undefined): readonly KbuildError[] {
   if (fleet.cluster.state !== 'absent') return [];
   const joining = [...linuxNodes(inventory), ...windowsHosts(inventory)].filter(({ name }) => selects(hosts, name));
   if (joining.length === 0) return [];
   const found = founder(inventory, fleet);
-  if ('none' in found)
-    return [
-      new Refused(
-        'cannot-create',
-        inventory.name,
-        `no cluster was found, and none can be created: ${found.none}`,
-        'every control plane of the inventory must answer before the first build; take one that is gone out of the inventory',
-      ),
-    ];
+  if ('none' in found) {
+    const refused = new Refused(
+      'cannot-create',
+      inventory.name,
+      `no cluster was found, and none can be created: ${found.none}`,
+      'every control plane of the inventory must answer before the first build; take one that is gone out of the inventory',
+    );
+    return [found.isUnobserved === true ? noCluster(fleet, refused) : refused];
+  }
   if (selects(hosts, found.host.name)) return [];
   return [
     new Refused(

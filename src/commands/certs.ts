@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import { mostSerious, UsageError, worstExitCode } from '../errors.ts';
 import { selects } from '../inventory/hosts.ts';
 import { certificatesMetrics, certificatesText, certificatesView, hasExpired } from '../report/certificates.ts';
+import { unreachableText } from '../report/failure.ts';
 import { jsonDocument } from '../report/json.ts';
 import type { Context } from '../session/context.ts';
 import { withRun } from '../session/with-run.ts';
@@ -35,11 +36,15 @@ export const runCerts = (outer: Context, flags: CertsOptions): Promise<number> =
     const view = certificatesView(inventory, fleet, (host) => selects(run.flags.hosts, host));
     if (flags.metrics !== undefined)
       await replaceFile(resolve(context.cwd, flags.metrics), certificatesMetrics(view, context.nowMs()));
-    context.out(flags.json === true ? jsonDocument<'certs'>(view) : certificatesText(view));
+    const missing = fleet.unreachable.filter(({ host }) => selects(run.flags.hosts, host.name));
+    if (flags.json === true) context.out(jsonDocument<'certs'>(view));
+    else {
+      const named = new Set(missing.map(({ host }) => host.name));
+      context.out(certificatesText({ ...view, unknown: view.unknown.filter(({ host }) => !named.has(host)) }));
+      context.err(unreachableText(missing));
+    }
     return mostSerious([
-      worstExitCode(
-        fleet.unreachable.filter(({ host }) => selects(run.flags.hosts, host.name)).map(({ error }) => error),
-      ),
+      worstExitCode(missing.map(({ error }) => error)),
       view.unknown.length > 0 ? NOT_READ : 0,
       hasExpired(view) ? NOT_HEALTHY : 0,
     ]);

@@ -5,6 +5,7 @@ import type { Surveys } from '../cluster/fleet/surveys.ts';
 import type { NodeView } from '../cluster/fleet/view.ts';
 import { changeRefusals } from '../cluster/host.refusal.ts';
 import { acting } from '../cluster/live.ts';
+import type { CheckedFinding } from '../engine/check.ts';
 import { worstExitCode } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import { reasonOf } from '../host/surveyor.survey.ts';
@@ -16,9 +17,10 @@ import { podSpace } from '../network/pods.survey.ts';
 import { findingsText, junit } from '../report/findings.ts';
 import { jsonDocument } from '../report/json.ts';
 import { checkMarkdown } from '../report/markdown.ts';
+import { counted } from '../report/text.ts';
 import type { Context } from '../session/context.ts';
 import { placedFindings, placedRefusal, reportToPipeline } from '../session/inventory.ts';
-import { findings, leaveOutRefused, obstacles } from '../session/preflight.ts';
+import { findings, leaveOutRefused, obstacles, withoutNamed } from '../session/preflight.ts';
 import type { Run } from '../session/run.ts';
 import { survey } from '../session/survey.ts';
 import { withRun } from '../session/with-run.ts';
@@ -88,6 +90,12 @@ export async function surveyPods({
   }
 }
 
+/** What `check` prints on a terminal. */
+const checkText = (hosts: number, found: readonly CheckedFinding[]): string =>
+  found.length === 0
+    ? `${counted(hosts, 'host')}: nothing found\n`
+    : `${findingsText(found)}\`kbuild explain check NAME\` explains each of them\n`;
+
 /** `kbuild check`: every preflight check, all findings at once. Reads only. */
 export const runCheck = (outer: Context, flags: CheckOptions): Promise<number> =>
   withRun(outer, flags, { command: 'check', json: 'document', reportsUnreachable: true }, async (run) => {
@@ -109,13 +117,8 @@ export const runCheck = (outer: Context, flags: CheckOptions): Promise<number> =
     }
     if (flags.json === true)
       context.out(jsonDocument<'check'>({ cluster: run.inventory.name, hosts, findings: found }));
-    else
-      context.out(
-        found.length === 0
-          ? `${String(hosts.length)} hosts: nothing found\n`
-          : `${findingsText(found)}each check is explained in docs/checks.md\n`,
-      );
     const obstacle = obstacles(run, found);
+    if (flags.json !== true) context.out(checkText(hosts.length, withoutNamed(found, obstacle)));
     await reportToPipeline(
       context,
       flags,

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { noCluster } from '../cluster/live.ts';
 import { ConnectError } from '../errors.ts';
 import { mergedKubeconfig } from '../kubeadm/kubeconfig.ts';
 import type { Context } from '../session/context.ts';
@@ -11,10 +12,11 @@ import type { KubeconfigOptions } from './tools.command.ts';
 /** `kbuild kubeconfig`: prints an admin kubeconfig, or merges it into a file. */
 export const runKubeconfig = (outer: Context, flags: KubeconfigOptions): Promise<number> =>
   withRun(outer, flags, { command: 'kubeconfig', json: 'document' }, async ({ connected, context, inventory }) => {
-    const { cluster } = connected.observations.fleet();
+    const fleet = connected.observations.fleet();
+    const { cluster } = fleet;
     if (cluster.state !== 'up') {
-      const why = cluster.state === 'down' ? cluster.reason : 'no cluster was found';
-      throw new ConnectError(inventory.name, why, { retryable: false });
+      const error = (why: string): ConnectError => new ConnectError(inventory.name, why, { retryable: false });
+      throw cluster.state === 'down' ? error(cluster.reason) : noCluster(fleet, error('no cluster was found'));
     }
     const admin = await fetchKubeconfig(inventory, cluster, connected.on);
     if (flags.merge === undefined) {

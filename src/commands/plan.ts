@@ -1,7 +1,7 @@
-import { stops } from '../engine/check.ts';
+import { type CheckedFinding, stops } from '../engine/check.ts';
 import { changesIn, type PlannedChange, waitsIn } from '../engine/plan.ts';
 import { restartsOf } from '../engine/restarts.ts';
-import { mostSerious } from '../errors.ts';
+import { type KbuildError, mostSerious } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import { eachLimit } from '../limit.ts';
 import { findingsText } from '../report/findings.ts';
@@ -14,7 +14,16 @@ import type { Context } from '../session/context.ts';
 import { placedFindings, placedRefusal, reportToPipeline } from '../session/inventory.ts';
 import { DEFAULT_CONCURRENCY } from '../session/options.ts';
 import { findings, leaveOutRefused, obstacles } from '../session/preflight.ts';
-import { firstPlan, leftOutHosts, partOf, reportLeftOut } from '../session/run-plan.ts';
+import {
+  firstPlan,
+  isUntold,
+  leftOutHosts,
+  partOf,
+  type Plannable,
+  planNow,
+  reportLeftOut,
+  type RunPlan,
+} from '../session/run-plan.ts';
 import type { Run } from '../session/run.ts';
 import { refuseWithoutApi } from '../session/selection.ts';
 import { withRun } from '../session/with-run.ts';
@@ -57,15 +66,32 @@ const shownAs = ({ phase, host, step, summary, diff }: Previewed): DocumentOf<'p
   ...(diff === undefined ? {} : { diff }),
 });
 
-/** A refusal where a pipeline looks for it. */
-function reportRefusal(run: Run, obstacle: Parameters<typeof placedRefusal>[1]): Promise<void> {
+/** Why there is no plan, where a pipeline looks for it: a refusal, or the hosts that do not answer. */
+function reportObstacle(run: Run, obstacle: KbuildError, found: readonly CheckedFinding[]): Promise<void> {
   const refusal = placedRefusal(run, obstacle);
+  const reasons = refusal.length > 0 ? refusal : placedFindings(run, run.mask.value(found.filter(stops)));
   return reportToPipeline(
     run.context,
     {},
-    () => refusal,
-    () => refusedMarkdown(run.inventory.name, refusal),
+    () => reasons,
+    () => refusedMarkdown(run.inventory.name, reasons),
   );
+}
+
+/** True if no plan can be made: whether there is a cluster is unknown, because a host does not answer. */
+const hidesCluster = ({ connected }: Run, { exitCode }: KbuildError): boolean =>
+  exitCode === EXIT.unreachable && connected.observations.fleet().cluster.state === 'absent';
+
+/**
+ * The plan of a run that an obstacle stops. What a host does not tell is not waited for: the obstacle may be why, e.g. a
+ * host without systemd. @throws the obstacle in the place of FactErrors
+ */
+async function planBefore(run: Run, work: Plannable, obstacle: KbuildError): Promise<RunPlan> {
+  try {
+    return await planNow(run, work);
+  } catch (error) {
+    throw isUntold(error) ? obstacle : error;
+  }
 }
 
 /** `kbuild plan`: what `up` would change. Reads only. */
@@ -75,13 +101,16 @@ export const runPlan = (outer: Context, flags: PlanOptions): Promise<number> =>
     leaveOutRefused(run);
     const found = findings(run);
     const obstacle = obstacles(run, found);
-    if (obstacle !== undefined && obstacle.exitCode === EXIT.refused) {
-      await reportRefusal(run, obstacle);
+    if (obstacle !== undefined && (obstacle.exitCode === EXIT.refused || hidesCluster(run, obstacle))) {
+      await reportObstacle(run, obstacle, found);
       throw obstacle;
     }
     await refuseWithoutApi(run);
     const part = () => partOf(run, up(run.inventory));
-    const { phases, changes: planned } = await firstPlan(run, { phases: () => part().phases, refuse: () => undefined });
+    const work: Plannable = { phases: () => part().phases, refuse: () => undefined };
+    const { phases, changes: planned } = await (obstacle === undefined
+      ? firstPlan(run, work)
+      : planBefore(run, work, obstacle));
     const { waiting } = part();
     run.note(planNote(run.inventory, { phases, changes: planned }));
     const changes = changesIn(planned);

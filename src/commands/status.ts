@@ -1,6 +1,7 @@
 import { refusedWorkers } from '../cluster/host.refusal.ts';
 import { plan } from '../engine/plan.ts';
 import { UsageError, worstExitCode } from '../errors.ts';
+import { unreachableText } from '../report/failure.ts';
 import type { Size } from '../report/frame.ts';
 import { jsonDocument, jsonLine } from '../report/json.ts';
 import { mermaid } from '../report/mermaid.ts';
@@ -201,6 +202,7 @@ export function runStatus(outer: Context, flags: StatusOptions): Promise<number>
       const status = statusNow(run);
       context.out(shownStatus(run, flags, status));
       const { unreachable } = connected.observations.fleet();
+      context.err(unreachableText(unreachable));
       return Promise.resolve(
         exitOf(
           status,

@@ -20,7 +20,14 @@ async function verdict(context: Context, file: string): Promise<Verdict & { read
   const { env, cwd } = context;
   try {
     const sources = localSources({ env, cwd, reach: 'local' });
-    const { inventory, warnings } = await loadInventory({ file, env, cwd, checks: checkNames, sources });
+    const { inventory, warnings } = await loadInventory({
+      file,
+      env,
+      cwd,
+      checks: checkNames,
+      sources,
+      checksKeys: true,
+    });
     const { name, kubernetes, hosts } = inventory;
     const machines = `${hosts.length} ${hosts.length === 1 ? 'host' : 'hosts'}`;
     return { problems: [], warnings, summary: `cluster ${name}, Kubernetes ${kubernetes.version}, ${machines}` };

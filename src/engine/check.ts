@@ -37,6 +37,8 @@ export interface CheckPage {
   readonly severities: readonly Exclude<Severity, 'unknown'>[];
   /** Names on hosts that it reads although no step watches them. */
   readonly watches?: Watches;
+  /** True: an error that it finds on a host is also why facts of that host are unknown. They are not reported then. */
+  readonly explainsUnknown?: true;
 }
 
 /**
@@ -99,7 +101,13 @@ export function runChecks(
           : checked;
       }),
   );
-  return all.toSorted((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity));
+  const explaining = new Set(checks.flatMap(({ name, explainsUnknown }) => (explainsUnknown === true ? [name] : [])));
+  const explained = new Set(
+    all.flatMap(({ check, host, severity }) => (severity === 'error' && explaining.has(check) ? [host] : [])),
+  );
+  return all
+    .filter(({ host, severity }) => severity !== 'unknown' || !explained.has(host))
+    .toSorted((a, b) => ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity));
 }
 
 /** True of a finding that does not let `up` start. */

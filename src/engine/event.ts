@@ -16,6 +16,14 @@ interface HostPlace {
 /** Something that happened. Every reporter and log is fed by events alone; none carries a secret. Durations in ms. */
 export type Event =
   | { readonly kind: 'connecting'; readonly hosts: readonly string[] }
+  /** The hosts that have not answered after a while, the slowest first; emitted again while that lasts. */
+  | {
+      readonly kind: 'hosts-awaited';
+      readonly hosts: number;
+      readonly answered: number;
+      readonly waiting: readonly string[];
+      readonly waitedMs: number;
+    }
   | { readonly kind: 'unreachable'; readonly host: string; readonly message: string }
   /** A host that the run leaves out, and why; the others go on. */
   | { readonly kind: 'left-out'; readonly host: string; readonly message: string }

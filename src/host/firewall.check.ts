@@ -1,8 +1,8 @@
 import { type Fleet, linuxFacts } from '../cluster/fleet/fleet.ts';
 import { hasKubelet } from '../cluster/fleet/joined.ts';
 import { type Check, type CheckGroup, eachHost, type Finding, type HostFinding } from '../engine/check.ts';
-import { KbuildError } from '../errors.ts';
-import type { Inventory } from '../inventory/inventory.ts';
+import { KbuildError, mayBeGone } from '../errors.ts';
+import type { Host, Inventory } from '../inventory/inventory.ts';
 import type { Firewall } from './firewall-rules.facts.ts';
 import { closedOpenings, openingsText } from './openings.ts';
 import { listeningPorts } from './openings.value.ts';
@@ -128,15 +128,21 @@ const ports = eachHost(
   },
 );
 
-function finding({ host, error, isDead }: Fleet['unreachable'][number]): Finding {
+const dead = ({ name }: Host): string =>
+  `or, if it is gone, add \`--dead ${name}\`: then only what needs every control plane waits`;
+
+function finding({ host, error, isDead }: Fleet['unreachable'][number], { cluster }: Fleet): Finding {
   const left = host.role === 'worker' || isDead === true;
+  const own = error instanceof KbuildError ? error.remedy : undefined;
+  const canDoWithout = cluster.state !== 'absent' && mayBeGone(error);
+  const remedies = left
+    ? [own ?? 'make it reachable', 'this run leaves it out']
+    : [own ?? 'make it reachable', ...(canDoWithout ? [dead(host)] : [])];
   return {
     severity: left ? 'warning' : 'unknown',
     host: host.name,
     message: error.message.replace(`${host.name}: `, ''),
-    remedy: left
-      ? `this run leaves it out${error instanceof KbuildError && error.remedy !== undefined ? `; ${error.remedy}` : ''}`
-      : `make it reachable, or add \`--dead ${host.name}\`: then only what needs every control plane waits`,
+    remedy: remedies.join('; '),
   };
 }
 
@@ -145,7 +151,7 @@ export const reachable: Check = {
   title: 'every host answers',
   why: `A worker that does not answer is left out of the run, which then ends with exit 3. A control plane, an etcd host or a load balancer that does not answer stops the run (exit 3) before anything is changed: make it reachable, or add \`--dead NAME\`. With \`--dead\`, labels, workers and manifests go on. Changes of etcd's members, restarts of what other control planes live on, and edited settings of the control plane wait until the host is back, or was removed with \`kbuild remove NAME --dead NAME\`.`,
   severities: ['warning'],
-  test: ({ fleet }) => fleet.unreachable.map(finding),
+  test: ({ fleet }) => fleet.unreachable.map((one) => finding(one, fleet)),
 };
 
 export const firewallChecks: CheckGroup = { host: [firewall, ports], survey: [portMatrix] };

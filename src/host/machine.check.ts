@@ -65,11 +65,18 @@ const initSystem = eachHost(
     title: 'systemd is process 1',
     why: `The kubelet, the runtime and kbuild's jobs are units of systemd, whatever the cgroup driver.`,
     severities: ['error'],
+    explainsUnknown: true,
   },
   ({ facts }) =>
     facts.initSystem === 'systemd'
       ? []
-      : [{ severity: 'error', message: `process 1 is ${facts.initSystem}, and only systemd is supported` }],
+      : [
+          {
+            severity: 'error',
+            message: `process 1 is ${facts.initSystem}, and only systemd is supported`,
+            remedy: 'use a machine, or a container, that was booted with systemd',
+          },
+        ],
 );
 
 /** kubeadm's ControlPlaneMem. */

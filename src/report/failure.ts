@@ -102,18 +102,21 @@ export function failuresText(failures: readonly FailureReport[]): string {
   return groups.slice(0, IN_FULL).map(failureText).join('') + more;
 }
 
-/** Errors as text, each with its remedy. The same error of several hosts appears once. */
-export const severalText = (errors: readonly Error[]): string =>
-  grouped(
-    errors.map((error) => ({ host: hostOf(error), error, lastWords: '' })),
-    nameOf,
-    textsOf,
-  )
-    .map(({ items, hosts, texts: [message, , remedy = ''] }) => {
-      const text = hosts.length < 2 ? items[0]!.error.message : `${hostList(hosts)}: ${message!}`;
-      return [text, ...(remedy === '' ? [] : [`  → ${remedy}`]), ...refusalLines(items[0]!.error)].join('\n');
-    })
-    .join('\n');
+/**
+ * Errors as text, each with its remedy. The same error of several hosts appears once, and so does a remedy that errors
+ * have in common.
+ */
+export function severalText(errors: readonly Error[]): string {
+  const reports = errors.map((error) => ({ host: hostOf(error), error, lastWords: '' }));
+  const byRemedy = new Map<string, string[]>();
+  for (const { items, hosts, texts } of grouped(reports, nameOf, textsOf)) {
+    const [message, , remedy = ''] = texts;
+    const text = hosts.length < 2 ? items[0]!.error.message : `${hostList(hosts)}: ${message!}`;
+    const end = [...(remedy === '' ? [] : [`  → ${remedy}`]), ...refusalLines(items[0]!.error)].join('\n');
+    byRemedy.set(end, [...(byRemedy.get(end) ?? []), text]);
+  }
+  return [...byRemedy].flatMap(([end, texts]) => [...texts, ...(end === '' ? [] : [end])]).join('\n');
+}
 
 /** The hosts that do not answer, with the reasons; empty if all answer. */
 export const unreachableText = (unreachable: readonly { readonly error: Error }[]): string =>

@@ -67,7 +67,10 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
     concurrency: flags.concurrency ?? DEFAULT_CONCURRENCY,
     isDead: ({ name }) => flags.dead?.includes(name) === true,
     isNews: ({ name }) => !run.signal.aborted && !leftOut.has(name),
-    emit: run.emit,
+    // A line in the middle of a question would hide it.
+    emit: (event) => {
+      if (event.kind !== 'hosts-awaited' || !dialler.isAsking()) run.emit(event);
+    },
     nowMs: context.nowMs,
   };
   const dial = async (host: Host): Promise<void> => {

@@ -4,49 +4,18 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { ConnectError } from '../errors.ts';
 import type { Host } from '../inventory/inventory.ts';
-import { Secret } from '../shell/secret.ts';
 import { linuxRemote, type LinuxRemoteOptions } from '../ssh/linux.ts';
 import { opensshDialler } from '../ssh/openssh.ts';
 import { sshConfig } from '../ssh/ssh-config.ts';
 import { sshDialler } from '../ssh/ssh2.ts';
 import type { Transport } from '../ssh/transport.ts';
+import { UnknownHostKey } from '../ssh/unknown-host-key.ts';
 import type { HostRemote } from '../ssh/windows.ts';
 import type { Context } from './context.ts';
 import { type Flags, jobDeadline } from './options.ts';
+import { questions, type Questions } from './questions.ts';
 import type { RunLog } from './run-log.ts';
 import { runtimeFolder } from './user-folder.ts';
-
-/** Questions for secrets, each asked once in a run. */
-interface Passwords {
-  /** The sudo password of a user, the same on all hosts where that user logs in. */
-  readonly sudo: (user: string) => Promise<Secret>;
-  /** The passphrase of a key file. */
-  readonly passphrase: (file: string) => Promise<Secret>;
-}
-
-/** undefined if there is no terminal to ask on. Calls `onSecret` for every answer. */
-export function passwords(context: Context, onSecret: (secret: Secret) => void): Passwords | undefined {
-  if (!context.canAsk) return undefined;
-  const answers = new Map<string, Promise<Secret>>();
-  let last: Promise<unknown> = Promise.resolve();
-  const once = (question: string): Promise<Secret> => {
-    const known = answers.get(question);
-    if (known !== undefined) return known;
-    // One question at a time, however many hosts wait.
-    const answer = last.then(async () => {
-      const secret = Secret.of(await context.askHidden(question));
-      onSecret(secret);
-      return secret;
-    });
-    last = answer.catch(() => undefined);
-    answers.set(question, answer);
-    return answer;
-  };
-  return {
-    sudo: (user) => once(`sudo password of ${user}: `),
-    passphrase: (file) => once(`Passphrase of ${file}: `),
-  };
-}
 
 /** The name of OpenSSH for Windows. On other systems it is portable OpenSSH, e.g. `OpenSSH_9.2p1`. */
 const ON_WINDOWS = /^OpenSSH_for_Windows/;
@@ -132,10 +101,25 @@ export function socketFolder(parent: string): string {
   return mkdtempSync(join(parent, `${PREFIX}${namespace}-${String(process.pid)}-`));
 }
 
+/** Dials again after the operator has trusted a key that no file knew: that of the host, or of a bastion before it. */
+async function trusting(asked: Questions | undefined, dial: () => Promise<Transport>): Promise<Transport> {
+  const recorded = new Set<string>();
+  for (;;)
+    try {
+      return await dial();
+    } catch (error) {
+      if (!(error instanceof UnknownHostKey) || recorded.has(error.fingerprint)) throw error;
+      if ((await asked?.trust(error)) !== true) throw error;
+      recorded.add(error.fingerprint);
+    }
+}
+
 /** Connects to hosts of an inventory, each with its own settings and those of the operator's ssh_config. */
 interface Dialler {
   /** @throws ConnectError */
   readonly dial: (host: Host) => Promise<HostRemote>;
+  /** True while the operator is asked something. */
+  readonly isAsking: () => boolean;
   /** Ends all attempts to connect that are under way. */
   readonly abort: () => void;
   readonly close: () => void;
@@ -156,7 +140,7 @@ export function hostDialler(context: Context, flags: Flags, run: RunLog): Dialle
         `${file} is not read: there is no ssh program here\n  → install openssh-client, or set ssh.configFile: none\n`,
       ),
   });
-  const questions = passwords(context, onSecret);
+  const asked = questions(context, onSecret);
   const options = {
     policy: flags.acceptNewHostKeys === true ? 'accept-new' : 'strict',
     signal: dialling.signal,
@@ -165,13 +149,14 @@ export function hostDialler(context: Context, flags: Flags, run: RunLog): Dialle
   const ssh = sshDialler({
     ...options,
     agentSocket: context.env['SSH_AUTH_SOCK'],
-    askPassphrase: questions?.passphrase,
+    askPassphrase: asked?.passphrase,
   });
   return {
     async dial(host) {
       const effective = await config.applied(host);
-      const transport = await (effective.ssh.client === 'openssh' ? openssh : ssh).dial(effective);
-      const sudoPassword = async () => effective.ssh.sudoPassword ?? (await questions?.sudo(effective.ssh.user));
+      const client = effective.ssh.client === 'openssh' ? openssh : ssh;
+      const transport = await trusting(asked, () => client.dial(effective));
+      const sudoPassword = async () => effective.ssh.sudoPassword ?? (await asked?.sudo(effective.ssh.user));
       const onJobFollowed = (summary: string) => emit({ kind: 'job-followed', host: host.name, summary });
       const onJobWaits = (summary: string, about: string) => emit({ kind: 'job-waits', host: about, summary });
       const onJobLoads = (bytes: number, bytesPerSecond: number, about: string) =>
@@ -179,6 +164,7 @@ export function hostDialler(context: Context, flags: Flags, run: RunLog): Dialle
       const asOfRun = { runId, log, onBegin, onSecret, jobDeadlineMs };
       return remoteOf(effective, transport, { ...asOfRun, sudoPassword, onJobFollowed, onJobWaits, onJobLoads });
     },
+    isAsking: () => asked?.isAsking() === true,
     abort: () => dialling.abort(),
     close() {
       ssh.close();

@@ -53,8 +53,16 @@ function errorNote(error: unknown): Note {
   return { kind: 'error', message, remedy, exitCode, ...refusalOf(error) };
 }
 
-/** Prints what belongs to the error of a command, and prepares the error for the code that prints it. */
-export async function reportError(ending: Ending, connected: Connected | undefined, error: unknown): Promise<void> {
+/**
+ * Prints what belongs to the error of a command, and prepares the error for the code that prints it. `isMissingNamed`:
+ * the run has named the unreachable hosts.
+ */
+export async function reportError(
+  ending: Ending,
+  connected: Connected | undefined,
+  error: unknown,
+  isMissingNamed: boolean,
+): Promise<void> {
   const { context, options, output } = ending;
   const { standing } = output;
   output.note(errorNote(error));
@@ -64,10 +72,15 @@ export async function reportError(ending: Ending, connected: Connected | undefin
     return;
   }
   const code = exitCodeOf(error);
-  // A refusal ends the command before its output names the unreachable hosts. One of them may be the cause of the refusal.
-  if (code === REFUSED && options.reportsUnreachable === true && connected !== undefined) {
+  // The error ends the command before its output names the unreachable hosts. One of them may be its cause.
+  if (connected !== undefined && (options.reportsUnreachable === true ? code === REFUSED : !isMissingNamed)) {
+    const named: readonly unknown[] = error instanceof SeveralErrors ? error.errors : [error];
     const { unreachable } = connected.observations.fleet();
-    context.err(unreachableText(unreachable.filter((missing) => exitCodeOf(missing.error) === NOT_REACHED)));
+    context.err(
+      unreachableText(
+        unreachable.filter(({ error: reason }) => exitCodeOf(reason) === NOT_REACHED && !named.includes(reason)),
+      ),
+    );
   }
   context.err(`full log: ${output.logPath}\n`);
   await bundle(ending, connected).catch((failure: unknown) =>

@@ -12,6 +12,7 @@ import type { Host, Inventory, LinuxHost, WindowsHost } from '../inventory/inven
 import { eachLimit } from '../limit.ts';
 import type { LinuxRemote } from '../ssh/linux.ts';
 import { type HostRemote, isWindowsRemote } from '../ssh/windows.ts';
+import { awaitedHosts } from './awaited-hosts.ts';
 
 /**
  * The facts that decide where the cluster is observed, as text to compare; undefined if those of a host are unknown.
@@ -118,10 +119,18 @@ async function observeHosts(round: Round): Promise<Omit<Fleet, 'cluster'>> {
   const { hosts, reach, observer, isDead, isNews, emit } = round;
   const observed: Observed[] = [];
   const unreachable: { host: Host; error: Error; isDead: boolean }[] = [];
+  const awaited = awaitedHosts(hosts, emit, round.nowMs);
   const results = await eachLimit(hosts, round.concurrency, async (host): Promise<Observed> => {
-    await reach(host);
-    return observer.host(host);
+    try {
+      await reach(host);
+      const seen = await observer.host(host);
+      awaited.answered(host);
+      return seen;
+    } finally {
+      awaited.ended(host);
+    }
   });
+  awaited.stop();
   results.forEach((result, index) => {
     if (result.status === 'fulfilled') {
       observed.push(result.value);

@@ -4,7 +4,8 @@ import { changeRefusals, type Moving, refusedWorkers } from '../cluster/host.ref
 import { type Joining, refusals } from '../cluster/up.refusal.ts';
 import { checks, surveyChecks } from '../commands/every.checks.ts';
 import { type CheckedFinding, runChecks, stops } from '../engine/check.ts';
-import { ChecksFailed, combined, type KbuildError } from '../errors.ts';
+import { ChecksFailed, combined, ConnectError, type KbuildError, SeveralErrors } from '../errors.ts';
+import { EXIT } from '../exit-codes.ts';
 import { findingsText } from '../report/findings.ts';
 import { findingsNote } from '../report/record/notes.ts';
 import type { Run } from './run.ts';
@@ -43,8 +44,8 @@ const joiningOf = ({ command }: Pick<Run, 'command'>): Joining =>
   JOINS_NONE.has(command) ? 'joins none' : 'joins hosts';
 
 /**
- * @throws Refused where `up` may not change this cluster, by the last observation: the same for commands that do a part
- * of what it does
+ * The same for commands that do a part of what `up` does. @throws Refused where `up` may not change this cluster, by the
+ * last observation; the errors of control planes that must answer before one is created
  */
 export function refuseAsUp(run: Pick<Run, 'command' | 'connected' | 'inventory' | 'flags'>): void {
   const refused = refusals(run.inventory, run.connected.observations.fleet(), run.flags.hosts, joiningOf(run));
@@ -66,7 +67,8 @@ export function findings({ connected, inventory, flags, note }: Run, surveys?: S
  */
 export function obstacles(run: Run, found: readonly CheckedFinding[]): KbuildError | undefined {
   const fleet = run.connected.observations.fleet();
-  const refused = refusals(run.inventory, fleet, run.flags.hosts, joiningOf(run));
+  const reasons = refusals(run.inventory, fleet, run.flags.hosts, joiningOf(run));
+  const refused = reasons.filter(({ exitCode }) => exitCode === EXIT.refused);
   if (refused.length > 0) return combined(refused);
   // Unreachable hosts have their own error, below.
   const bad = found.filter((finding) => stops(finding) && finding.check !== 'reachable');
@@ -76,7 +78,17 @@ export function obstacles(run: Run, found: readonly CheckedFinding[]): KbuildErr
       remedy,
     });
   }
-  return missingHosts(run);
+  return missingHosts(run) ?? (reasons.length > 0 ? combined(reasons) : undefined);
+}
+
+/** Findings without those about unreachable hosts that the error at the end of the command names. */
+export function withoutNamed(
+  found: readonly CheckedFinding[],
+  obstacle: KbuildError | undefined,
+): readonly CheckedFinding[] {
+  const errors: readonly Error[] = obstacle instanceof SeveralErrors ? obstacle.errors : [];
+  const named = new Set(errors.flatMap((error) => (error instanceof ConnectError ? error.host : [])));
+  return found.filter(({ check, host }) => check !== 'reachable' || host === undefined || !named.has(host));
 }
 
 /** Shows warnings. @throws what stops the run before it changes anything */

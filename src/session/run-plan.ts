@@ -12,7 +12,7 @@ import { retried } from '../wait.ts';
 import type { Run } from './run.ts';
 
 /** True if a busy host or a busy API did not tell something, and nothing else is wrong. */
-const isUntold = (error: unknown): boolean =>
+export const isUntold = (error: unknown): boolean =>
   error instanceof FactError || (error instanceof SeveralErrors && error.errors.every(isUntold));
 
 /**

@@ -2,7 +2,7 @@ import type { Fleet } from '../cluster/fleet/fleet.ts';
 import { quorumIsLost } from '../cluster/quorum-lost.ts';
 import { stillThere, type StillThere } from '../cluster/still-there.ts';
 import { checkNames } from '../commands/every.checks.ts';
-import { type KbuildError, Refused, SeveralErrors, UsageError } from '../errors.ts';
+import { hasRemedy, type KbuildError, mayBeGone, Refused, SeveralErrors, UsageError } from '../errors.ts';
 import { unknownCheck } from '../inventory/file/messages.ts';
 import { selects } from '../inventory/hosts.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
@@ -169,14 +169,15 @@ export function commandWithDead(
 function unreachableError(
   { connected }: Run,
   isNeeded: (host: Host) => boolean,
-  remedy: (names: readonly string[]) => string,
+  remedy: (names: readonly string[], errors: readonly Error[]) => string | undefined,
 ): KbuildError | undefined {
   const missing = connected.observations
     .fleet()
     .unreachable.filter(({ host, isDead }) => isNeeded(host) && isDead !== true);
   if (missing.length === 0) return undefined;
   const errors = missing.map(({ error }) => error);
-  return new SeveralErrors(errors, { remedy: remedy(missing.map(({ host }) => host.name)) });
+  const names = missing.map(({ host }) => host.name);
+  return new SeveralErrors(errors, { remedy: remedy(names, errors) });
 }
 
 /** @throws the errors of needed hosts that do not answer, unless `--dead` names these hosts */
@@ -190,8 +191,13 @@ export const missingHosts = (run: Run): KbuildError | undefined =>
   unreachableError(
     run,
     ({ role }) => role !== 'worker',
-    (names) => {
+    (names, errors) => {
+      const { cluster } = run.connected.observations.fleet();
+      // A host that answered is not dead, and no cluster is created without one of its control planes.
+      const canDoWithout = cluster.state !== 'absent' && errors.every(mayBeGone);
+      if (!canDoWithout && hasRemedy(errors)) return undefined;
       const them = names.length === 1 ? 'it' : 'them';
+      if (!canDoWithout) return `make ${names.join(', ')} reachable`;
       return `make ${names.join(', ')} reachable; or leave ${them} out: \`${commandWithDead(run, names)}\` does all that does not need ${them}`;
     },
   );

@@ -97,6 +97,18 @@ function contextOfRun(unmasked: Context, mask: Masker, { signal, abort }: RunSto
   };
 }
 
+/** A context that calls `before` ahead of each text and question of a command. */
+function onceSpoken(context: Context, before: () => void): Context {
+  const after =
+    <A extends readonly unknown[], R>(act: (...given: A) => R) =>
+    (...given: A): R => {
+      before();
+      return act(...given);
+    };
+  const { ask, askHidden, out, err } = context;
+  return { ...context, ask: after(ask), askHidden: after(askHidden), out: after(out), err: after(err) };
+}
+
 /** The inventory whose hooks learn which command runs. */
 const asking = (inventory: Inventory, { command }: RunOptions): Inventory => ({
   ...inventory,
@@ -190,19 +202,25 @@ export async function withRun(
   const { context, output } = open.ending;
   let connected: Connected | undefined;
   let exitCode = 1;
+  let isMissingNamed = false;
   try {
     stop.signal.throwIfAborted();
     connected = await connect(context, inventory, flags, open.runLog);
     const fleet = connected.observations.fleet();
     noteFound(output, inventory, fleet);
-    if (options.reportsUnreachable !== true) context.err(unreachableText(fleet.unreachable));
     await refuseLivingDead({ flags, connected, context, signal: stop.signal });
-    exitCode = await work(runOf(open, connected, stop));
+    const run = runOf(open, connected, stop);
+    const nameMissing = (): void => {
+      if (options.reportsUnreachable !== true && !isMissingNamed) context.err(unreachableText(fleet.unreachable));
+      isMissingNamed = true;
+    };
+    exitCode = await work({ ...run, context: onceSpoken(run.context, nameMissing) });
+    nameMissing();
     await reportEnd(open.ending, connected, exitCode);
     return exitCode;
   } catch (error) {
     exitCode = exitCodeOf(error);
-    await reportError(open.ending, connected, error);
+    await reportError(open.ending, connected, error, isMissingNamed);
     throw error;
   } finally {
     stop.release();

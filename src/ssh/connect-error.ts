@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { ConnectError } from '../errors.ts';
+import { systemText } from '../shell/system-error.ts';
 import type { Pause } from '../wait.ts';
 import { type Endpoint, whereOf } from './target.ts';
 
@@ -40,6 +41,12 @@ export function connectError(endpoint: Endpoint, failure: Failure): ConnectError
   if (level === 'agent') return error(`the SSH agent failed: ${message}`, false, 'check $SSH_AUTH_SOCK (ssh-add -l)');
   if (level === 'client-timeout')
     return error('no answer in time', true, `is the host up, and port ${String(port)} open?`);
+  if (code === 'EAI_AGAIN')
+    return error(
+      'no name server answers, so the name cannot be resolved now',
+      true,
+      'check the network and the name servers of this machine (/etc/resolv.conf), or write an IP address',
+    );
   if (code === 'ENOTFOUND') return error('the name does not resolve', false, 'check the address in the inventory');
   if (/too many authentication failures/i.test(message))
     return error(
@@ -58,7 +65,11 @@ export function connectError(endpoint: Endpoint, failure: Failure): ConnectError
       true,
       'sshd turns away more logins at once than MaxStartups, and addresses that failed before (PerSourcePenalties): see its log',
     );
-  return error(message, true);
+  return error(
+    code === undefined ? message : systemText(failure),
+    true,
+    'is the host up, and are address and port right?',
+  );
 }
 
 const errorAt = (

@@ -9,6 +9,7 @@ import {
   verdict,
 } from './known-hosts.ts';
 import { type Endpoint, whereOf } from './target.ts';
+import { UnknownHostKey } from './unknown-host-key.ts';
 
 /** What to do with a key of a host that no file knows. A changed or revoked key is refused either way. */
 export type HostKeyPolicy = 'strict' | 'accept-new';
@@ -65,7 +66,8 @@ export function hostKeyGuard(endpoint: Endpoint, policy: HostKeyPolicy, knownHos
     if (found.kind === 'known') return undefined;
     if (found.kind !== 'unknown') return distrusted(key, found, refuse);
     const file = ssh.knownHostsFiles[0];
-    if (policy === 'strict' || file === undefined) return unknownKey(endpoint, key, onFile, policy, refuse);
+    if (policy === 'strict' || file === undefined)
+      return unknownKey(endpoint, key, { address: known, port: knownPort }, onFile);
     recordHostKey(file, known, knownPort, key);
     return undefined;
   };
@@ -99,26 +101,25 @@ const distrusted = (key: Buffer, found: Distrust, refuse: Refuse): ConnectError 
       );
 
 /** Refuses a key that no file has. */
-function unknownKey(
-  { address, ssh: { port, knownHostsFiles } }: Endpoint,
-  key: Buffer,
-  onFile: KnownLines,
-  policy: HostKeyPolicy,
-  refuse: Refuse,
-): ConnectError {
+function unknownKey(endpoint: Endpoint, key: Buffer, known: UnknownHostKey['known'], onFile: KnownLines): ConnectError {
+  const pin = `put "hostKey: ${fingerprint(key)}" under ssh of this host`;
   const authority = authorityFor(onFile);
-  if (authority !== undefined && policy === 'strict')
-    return refuse(
-      `${authority} trusts a certificate authority for it, and the built-in client cannot check host certificates; its plain key ${shownKey(key)} is not known`,
-      `set ssh.client: openssh, or put "hostKey: ${fingerprint(key)}" under ssh of this host, after comparing it (or run with --accept-new-host-keys)`,
+  if (authority !== undefined)
+    return new UnknownHostKey(
+      endpoint,
+      {
+        key,
+        known,
+        note: `; ${authority} trusts a certificate authority for it, and the built-in client cannot check host certificates`,
+      },
+      `set ssh.client: openssh; or compare the fingerprint with the host's own, and run again with --accept-new-host-keys, or ${pin}`,
     );
-  return refuse(
-    `the host key ${shownKey(key)} is not known`,
-    `compare the fingerprint with the host's, then: ssh-keyscan -p ${String(port)} ${address} >> ${knownHostsFiles[0] ?? '~/.ssh/known_hosts'}` +
-      `, or put "hostKey: ${fingerprint(key)}" under ssh of this host` +
-      ' (or run with --accept-new-host-keys)',
-  );
+  return new UnknownHostKey(endpoint, { key, known }, COMPARE);
 }
+
+/** It names no host: hosts that have it in common show it once. */
+const COMPARE =
+  'compare the fingerprint with the one on the console of the host (ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub), then run again with --accept-new-host-keys, which records it; or name it as ssh.hostKey of the host';
 
 type Refuse = (message: string, remedy: string, cause?: unknown) => ConnectError;
 

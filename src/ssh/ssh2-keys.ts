@@ -1,11 +1,12 @@
 import { createPrivateKey, sign } from 'node:crypto';
 import { existsSync, statSync } from 'node:fs';
-import { userInfo } from 'node:os';
+import { homedir, userInfo } from 'node:os';
 import ssh2 from 'ssh2';
 import type { AgentAuthMethod, BaseAgent, ParsedKey, PublicKeyAuthMethod, SignCallback } from 'ssh2';
 import type { Login } from '../inventory/host-settings.ts';
 import { readPlainFile } from '../shell/plain-file.ts';
 import { revealed, Secret } from '../shell/secret.ts';
+import { systemText } from '../shell/system-error.ts';
 
 // CommonJS: Node finds no named exports in it.
 
@@ -69,8 +70,11 @@ export function keyring({ agentSocket, askPassphrase }: KeyringOptions): Keyring
   return {
     async keys({ user: username, identityFiles, passphrase }) {
       if (identityFiles === undefined) {
-        if (socket === undefined)
-          throw new KeyProblem('no SSH key to log in with', 'set ssh.identityFile, or start an agent ($SSH_AUTH_SOCK)');
+        if (socket === undefined) throw noAgent();
+        refuseEmpty(
+          socket,
+          await (held ??= agentKeys(socket)).catch((error: unknown) => Promise.reject(silentAgent(socket, error))),
+        );
         return { methods: [{ type: 'agent', username, agent: socket }], leftOut: [] };
       }
       const found = await Promise.allSettled(
@@ -94,6 +98,38 @@ export function keyring({ agentSocket, askPassphrase }: KeyringOptions): Keyring
       return { methods, leftOut };
     },
   };
+}
+
+/** Where ssh-keygen puts keys, in the order in which ssh(1) tries them. */
+const USUAL_KEYS = ['id_rsa', 'id_ecdsa', 'id_ed25519'];
+
+/** `before` and a private key of the operator that is there; nothing without one. */
+function ownKey(before: string): string {
+  const file = USUAL_KEYS.map((name) => `~/.ssh/${name}`).find((path) => existsSync(path.replace('~', homedir())));
+  return file === undefined ? '' : `${before}${file}`;
+}
+
+/** Remedies of a login without any key file. */
+const noAgent = (): KeyProblem =>
+  new KeyProblem(
+    'no SSH key to log in with: the inventory names none, and no agent runs ($SSH_AUTH_SOCK is not set)',
+    `set ssh.identityFile${ownKey(' to ')}, or start an agent: eval "$(ssh-agent)" && ssh-add`,
+  );
+
+const silentAgent = (socket: string, error: unknown): KeyProblem =>
+  new KeyProblem(
+    `the SSH agent at ${socket} does not answer: ${systemText(error)}`,
+    `start one: eval "$(ssh-agent)" && ssh-add; or set ssh.identityFile${ownKey(' to ')}`,
+    error,
+  );
+
+/** @throws KeyProblem for an agent without keys */
+function refuseEmpty(socket: string, keys: readonly ParsedKey[]): void {
+  if (keys.length > 0) return;
+  throw new KeyProblem(
+    `the SSH agent at ${socket} holds no key`,
+    `load one: ssh-add${ownKey(' ')}; or set ssh.identityFile`,
+  );
 }
 
 const agentKeys = (socket: string): Promise<readonly ParsedKey[]> =>
@@ -149,11 +185,7 @@ async function privateKey(
   try {
     text = readPlainFile(file);
   } catch (error) {
-    throw new KeyProblem(
-      `cannot read the SSH key ${file}: ${(error as Error).message}`,
-      'check ssh.identityFile',
-      error,
-    );
+    throw new KeyProblem(`cannot read the SSH key ${file}: ${systemText(error)}`, 'check ssh.identityFile', error);
   }
   if (/^sk-|^-----BEGIN PUBLIC|^(?:ssh|ecdsa)-/.test(text.toString('latin1', 0, 64)))
     throw new KeyProblem(

@@ -7,11 +7,11 @@ import type { FactOverrides } from '../fakes/facts.ts';
 import { fleet } from '../fakes/fleet.ts';
 import { hosts, inventory, linuxHost } from '../fakes/inventory.ts';
 
-const failing = (name: keyof FactOverrides): FactOverrides =>
-  Object.defineProperty({}, name, {
+const failing = (name: keyof FactOverrides, others: FactOverrides = {}, host = 'cp1'): FactOverrides =>
+  Object.defineProperty({ ...others }, name, {
     enumerable: true,
     get: () => {
-      throw new FactError('cp1', name, 'no answer within 20 s');
+      throw new FactError(host, name, 'no answer within 20 s');
     },
   });
 
@@ -212,3 +212,12 @@ test('a package transaction that was cut off is due', () =>
 
 test('every check has a name of its own', () =>
   expect(new Set(checks.map(({ name }) => name)).size).toBe(checks.length));
+
+test('where process 1 is not systemd, what it does not tell is no finding of its own, unless the check is ignored', () => {
+  const facts = { w1: failing('swaps', { initSystem: 'openrc' }, 'w1'), cp1: failing('swaps') };
+  const unknowns = (ignored: readonly string[]) => [
+    ...new Set(run(facts, { ignored }).flatMap(({ severity, host }) => (severity === 'unknown' ? [host] : []))),
+  ];
+  expect(unknowns([])).toEqual(['cp1']);
+  expect(unknowns(['init-system'])).toEqual(['cp1', 'w1']);
+});

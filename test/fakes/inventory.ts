@@ -149,11 +149,37 @@ type Overrides = Partial<Omit<Inventory, (typeof SECTIONS)[number]>> & {
   readonly [K in (typeof SECTIONS)[number]]?: Partial<Inventory[K]>;
 };
 
-/** An inventory as it is after loading: Kubernetes 1.36.3 on `hosts`. Sections are merged with the defaults, one level deep. */
-export const inventory = (overrides: Overrides = {}): Inventory => ({
+const made = (overrides: Overrides): Inventory => ({
   ...defaults,
   ...overrides,
   ...(Object.fromEntries(
     SECTIONS.map((section) => [section, { ...defaults[section], ...overrides[section] }]),
   ) as unknown as Pick<Inventory, (typeof SECTIONS)[number]>),
 });
+
+/** True of text, numbers and plain objects and arrays of them; false of a `Secret`, a map, a function. */
+function isPlain(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return typeof value !== 'function';
+  const kind: unknown = Object.getPrototypeOf(value);
+  return (kind === Object.prototype || kind === Array.prototype) && Object.values(value).every(isPlain);
+}
+
+/** All that the overrides say; undefined if they hold more than plain data. */
+const nameOf = (overrides: Overrides): string | undefined =>
+  isPlain(overrides)
+    ? JSON.stringify(overrides, (_, value: unknown) => (value === undefined ? '\0undefined' : value))
+    : undefined;
+
+const known = new Map<string, Inventory>();
+
+/**
+ * An inventory as it is after loading: Kubernetes 1.36.3 on `hosts`. Sections are merged with the defaults, one level
+ * deep. The same overrides give the same object: what is remembered for an inventory is found by the next test.
+ */
+export function inventory(overrides: Overrides = {}): Inventory {
+  const name = nameOf(overrides);
+  if (name === undefined) return made(overrides);
+  const found = known.get(name) ?? made(overrides);
+  known.set(name, found);
+  return found;
+}

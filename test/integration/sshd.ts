@@ -76,10 +76,14 @@ function standInSudo(folder: string): string {
 }
 
 /**
- * Starts it; `config` are further lines of sshd_config, `loginShell` is what its world says is root's (as root only).
+ * Starts it; `config` are further lines of sshd_config, `accounts` the login shell of root in its world, or a change
+ * of all accounts there (as root only).
  * As an ordinary user it serves that user alone, who becomes root by a sudo that changes nothing.
  */
-export async function startSshd(config: readonly string[] = [], loginShell?: string): Promise<Sshd> {
+export async function startSshd(
+  config: readonly string[] = [],
+  accounts?: string | ((passwd: string) => string),
+): Promise<Sshd> {
   const folder = mkdtempSync(join(tmpdir(), 'kbuild-sshd-'));
   const file = (name: string) => join(folder, name);
   // Where sshd separates the privileges of root; systemd makes it for the packaged service.
@@ -107,9 +111,12 @@ export async function startSshd(config: readonly string[] = [], loginShell?: str
     ].join('\n'),
   );
   let command = [pathOf('sshd'), '-D', '-e', '-f', file('config')];
-  if (loginShell !== undefined) {
-    const accounts = readFileSync('/etc/passwd', 'utf8');
-    writeFileSync(file('passwd'), accounts.replace(/^(root:.*:)[^:]*$/m, `$1${loginShell}`));
+  if (accounts !== undefined) {
+    const change =
+      typeof accounts === 'string'
+        ? (passwd: string) => passwd.replace(/^(root:.*:)[^:]*$/m, `$1${accounts}`)
+        : accounts;
+    writeFileSync(file('passwd'), change(readFileSync('/etc/passwd', 'utf8')));
     command = ['unshare', '-m', 'sh', '-c', 'mount --bind "$0" /etc/passwd && exec "$@"', file('passwd'), ...command];
   }
   const child = spawn(command[0]!, command.slice(1), { stdio: ['ignore', 'ignore', 'pipe'] });

@@ -9,7 +9,6 @@ import {
   clusterOf,
   cp1,
   fleetIn,
-  fleetOf,
   hostOf,
   inventoryOf,
   joinedHost,
@@ -30,7 +29,7 @@ const runOf = (unreachable: Fleet['unreachable'], flags: Run['flags'] = {}): Run
     command: 'up',
     flags,
     inventory,
-    connected: { observations: { fleet: () => ({ ...fleetOf(joinedHost(cp1)), unreachable }) } },
+    connected: { observations: { fleet: () => ({ ...fleetIn(clusterOf({}), joinedHost(cp1)), unreachable }) } },
   }) as unknown as Run;
 
 describe('--dead', () => {

@@ -12,12 +12,13 @@ import {
 } from '../../src/shell/powershell.ts';
 import { Secret } from '../../src/shell/secret.ts';
 import { powershell, windowsBootstrap } from '../../src/templates.ts';
+import { anyCharacter } from '../tools/any-character.ts';
 
 /** Any text that may be sent: well-formed, without NUL; with what PowerShell reads as quotes. */
 const text = fc
   .array(
     fc.oneof(
-      fc.string({ unit: 'binary' }),
+      fc.string({ unit: anyCharacter }),
       fc.constantFrom('‘', '’', '‚', '‛', '“', '”', '$(x)', '`', "'", '"', '\r\n', '😀'),
     ),
   )

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { sh, quote, type Word } from '../../src/shell/sh.ts';
 import { pathOf, type ProgramName } from '../needs/table.ts';
+import { anyCharacter } from '../tools/any-character.ts';
 
 const SHELLS: readonly (readonly ['sh' | ProgramName, ...string[]])[] = [
   ['sh'],
@@ -16,7 +17,7 @@ const SHELLS: readonly (readonly ['sh' | ProgramName, ...string[]])[] = [
 const nasty = fc
   .array(
     fc.oneof(
-      fc.string({ unit: 'binary' }),
+      fc.string({ unit: anyCharacter }),
       fc.constantFrom(
         ...Array.from('\'"\\$`!*?[]{}()<>|&;#~=%^ \t\n\r-'),
         '$(touch canary)',

@@ -1,3 +1,4 @@
+import { login } from '../../host/machine.facts.ts';
 import type { Host, Inventory, LinuxHost } from '../../inventory/inventory.ts';
 import type { Command } from '../../shell/command.ts';
 import type { Probe } from '../../shell/probe.ts';
@@ -43,9 +44,23 @@ export async function observeLinux(
   const { stdout, stderr } = await ask(framedScript(commands, word));
   const to = nowMs();
   const answers = readFrames(stdout, stderr, word);
-  // The clock was read between `from` and the time that the probes after it have taken.
-  const middleMs = (from + to - Math.min(afterClockMs(answers), to - from)) / 2;
+  // The clock was read after the login shell had read its files, and before the time that the later probes took.
+  const shellMs = Math.min(loginShellMs(answers), to - from);
+  const laterMs = Math.min(afterClockMs(answers), to - from - shellMs);
+  const middleMs = (from + shellMs + to - laterMs) / 2;
   return factsFrom(host.name, probes, answers, { middleMs, loginMs }) as LinuxFacts;
+}
+
+/** How long the login shell took before it ran the probes: a minute, where its files wait for something. */
+function loginShellMs(answers: Readonly<Record<string, Answer>>): number {
+  const answer = answers['login'];
+  if (answer === undefined || !('stdout' in answer)) return 0;
+  try {
+    return login.parse(answer.stdout, { middleMs: 0, loginMs: undefined }).shellMs ?? 0;
+  } catch {
+    // Reading the fact tells what is wrong with it.
+    return 0;
+  }
 }
 
 /**

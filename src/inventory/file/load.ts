@@ -6,6 +6,7 @@ import { type Path, showPath } from '../schema/path.ts';
 import { decode } from './decode.ts';
 import { type Found, parseInventory } from './document.ts';
 import { gather } from './gather.ts';
+import { missingKeys } from './login-keys.ts';
 import { reason } from './reader.ts';
 import { resolved } from './resolve.ts';
 import { rules, wholeRules } from './rules.ts';
@@ -70,6 +71,8 @@ export interface LoadOptions {
   readonly checks: readonly string[];
   /** Default: this machine, commands of secrets and URLs of manifests included. */
   readonly sources?: Sources;
+  /** True: a key file for SSH that this machine cannot read is a warning. A command that connects tells it itself. */
+  readonly checksKeys?: true;
 }
 
 /** A usable inventory, and what its author should know. */
@@ -132,6 +135,9 @@ export async function loadInventory(options: LoadOptions): Promise<Loaded> {
       (setting, message) => problems.push(placed(setting, message)),
     );
     if (problems.length === 0) {
+      if (options.checksKeys === true)
+        for (const { path: setting, message } of await missingKeys(decoded.file, resolve(folder), sources))
+          warnings.push(placed(setting, message));
       const inventory = resolved(decoded.file, gathered, path, (name) => sources.locate(name, folder));
       const hostPlaces = new Map(
         decoded.file.hosts.map(({ name }, i) => [name, at(decoded.locate(['hosts', i]).offset)]),

@@ -80,6 +80,12 @@ const event = <Kind extends string, Shape extends z.ZodRawShape>(kind: Kind, des
 export const eventLine = z
   .discriminatedUnion('kind', [
     event('connecting', 'The run connects.', { hosts: texts('To these hosts.') }),
+    event('hosts-awaited', 'Some hosts have not answered yet; sent again while that lasts.', {
+      hosts: number('How many hosts are to be observed.'),
+      answered: number('How many have been.'),
+      waiting: texts('Those that have neither answered nor failed, the slowest first.'),
+      waitedMs: number('Since the observation began.'),
+    }),
     event('unreachable', 'A host does not answer.', { host, message }),
     event('left-out', 'The run leaves a host out; the others go on.', { host, message }),
     event('observed', 'All hosts were observed.', { hosts: number('How many.'), durationMs }),

@@ -50,6 +50,7 @@ const event = <K extends string, S extends z.ZodRawShape>(kind: K, shape: S) =>
 
 const EVENTS = [
   event('connecting', { hosts: texts }),
+  event('hosts-awaited', { hosts: number, answered: number, waiting: texts, waitedMs: number }),
   event('unreachable', { host: text, message: text }),
   event('left-out', { host: text, message: text }),
   event('observed', { hosts: number, durationMs: number }),

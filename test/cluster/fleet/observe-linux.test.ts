@@ -9,16 +9,21 @@ const NOON = Date.UTC(2026, 10, 26, 12);
 const frame = (name: string, text: string): string => `word:begin:${name}\n${text}\nword:end:${name}:0\n`;
 
 /** The offset that kbuild finds. Times are seconds since noon: the host's clock at the first and the last probe; kbuild's when it asks and gets the answer. */
-async function offset(host: readonly [number, number | undefined], kbuild: readonly [number, number]): Promise<number> {
+async function offset(
+  host: readonly [number, number | undefined],
+  kbuild: readonly [number, number],
+  shellSeconds?: number,
+): Promise<number> {
   const [first, last] = host;
   const stdout =
+    (shellSeconds === undefined ? '' : frame('login', `${String(1000 + shellSeconds)} 100000`)) +
     frame('clockOffsetMs', `${String(NOON / 1000 + first)}.000000000`) +
     (last === undefined ? '' : frame('nowMs', String(NOON + last * 1000)));
   const times = [...kbuild];
   const tools = { nowMs: () => NOON + times.shift()! * 1000, nonce: () => 'word' };
   const result = { stdout, stderr: '', exit: { kind: 'code', code: 0 } };
   const ask = () => Promise.resolve(result as never);
-  return (await observeLinux(ask, subject, tools, ['clockOffsetMs', 'nowMs'])).clockOffsetMs;
+  return (await observeLinux(ask, subject, tools, ['login', 'clockOffsetMs', 'nowMs'])).clockOffsetMs;
 }
 
 test('the clock of a host whose probes take minutes is not off for that, whatever the time that they take', async () => {
@@ -37,4 +42,11 @@ test('a host that does not say how long its probes took, or whose clock was set 
   expect(await offset([6, 2], [0, 20])).toBe(-4000);
   // Set forward by an hour between both probes: no more than the whole time can have passed.
   expect(await offset([6, 3606], [0, 20])).toBe(6000);
+});
+
+test('the clock of an account whose login shell takes a minute is not off for that', async () => {
+  expect(await offset([61, 63], [0, 64], 61)).toBe(-500);
+  expect(await offset([661, 663], [0, 64], 61)).toBe(599_500);
+  // A shell that claims to have taken longer than the whole answer tells nothing.
+  expect(await offset([1, 2], [0, 3], 500)).toBe(-2000);
 });
