@@ -33,8 +33,8 @@ export const calico: PluginFile<'calico'> = {
   manifests: {
     path: OPERATOR,
     entries: ({ network }) => network.calico.operator,
-    // Without this kind no object of Calico can be applied. Since 3.30 its project keeps the kinds in a manifest of
-    // their own.
+    // The API server rejects Calico's objects while this CRD is missing. Since 3.30 Calico's project publishes the CRDs
+    // in a separate manifest.
     missing: (operator) => {
       if (operator.length === 0 || operator.some(({ objects }) => objects.length === 0)) return undefined;
       const names = operator.flatMap(({ objects }) => objects).map(({ metadata }) => (metadata as JsonObject)['name']);

@@ -18,8 +18,8 @@ function networkOf(installation: JsonObject) {
 }
 
 /**
- * Refuses a live Calico whose encapsulation, BGP or dataplane do not work with Windows hosts. Every node would change
- * under its pods, and `up` does not do that as a side effect.
+ * Refuses a live Calico whose encapsulation, BGP or dataplane do not work with Windows hosts. `up` does not change
+ * these settings as a side effect: the network of every node would change under its running pods.
  */
 export function calicoRefusals({ name }: InventoryWith<'calico'>, { cluster }: Fleet): readonly Refused[] {
   if (cluster.state !== 'up') return [];

@@ -11,7 +11,7 @@ import type { InventoryWith } from './plugin.value.ts';
  */
 const NATIVE_CRD = 'apiextensions.k8s.io/v1/CustomResourceDefinition//ipamconfigurations.projectcalico.org';
 
-/** The registry, and the path in it, as the operator's fields. */
+/** The operator's fields for the registry and the path in it. */
 function imagesFrom({ network: { calico: settings } }: InventoryWith<'calico'>): JsonObject {
   const { imageRepository } = settings;
   if (imageRepository === undefined) return {};
@@ -63,7 +63,10 @@ const installation = (inventory: InventoryWith<'calico'>): JsonObject => ({
   },
 });
 
-/** Without it Linux nodes borrow addresses of Windows nodes, whose Calico then refuses to start. */
+/**
+ * Calico's IPAM with strictAffinity. Without it Linux nodes borrow addresses of Windows nodes, and Calico refuses to
+ * start on such a Windows node.
+ */
 function strictAffinity({ network: { manifests } }: Inventory): JsonObject {
   const keys = manifests.flatMap(({ objects }) => objects).map(objectKey);
   return {
@@ -75,7 +78,10 @@ function strictAffinity({ network: { manifests } }: Inventory): JsonObject {
   };
 }
 
-/** Where Calico's pods find the API. A Windows host cannot reach Service addresses, and kube-proxy may start later. */
+/**
+ * Tells Calico's pods the address of the API. A Windows host cannot reach Service addresses, and kube-proxy may start
+ * later.
+ */
 const endpoint = ({ endpoint: at }: Inventory): JsonObject => ({
   apiVersion: 'v1',
   kind: 'ConfigMap',

@@ -1,13 +1,13 @@
 import type { ListeningPort } from '../inventory/network-plugins.ts';
 import { type NetworkPlugin, VXLAN_BYTES, type WindowsPlugin } from './plugin.value.ts';
 
-/** Key of the object by which Calico's operator knows what to install. */
+/** Key of the object that tells Calico's operator what to install. */
 export const INSTALLATION = 'operator.tigera.io/v1/Installation//default';
 
 /** Namespace of Calico's operator. */
 export const OPERATOR_NAMESPACE = 'tigera-operator';
 
-/** Calico's default port of VXLAN; VXLAN of Windows has no other. */
+/** Calico's default VXLAN port. VXLAN on Windows supports no other port. */
 const VXLAN_PORT = 4789;
 
 /** Ports on Linux (docs.tigera.io, "System requirements"). Typha runs on some nodes, and every node connects to it. */
@@ -17,7 +17,7 @@ const LINUX_PORTS: readonly ListeningPort[] = [
   { port: 9099, protocol: 'tcp', program: 'calico-node', from: 'itself' },
 ];
 
-/** State of the node and its pods, sockets, logs, and the node's name. */
+/** Folders with the state of the node and its pods, sockets, logs, and the node's name. */
 const WINDOWS_FOLDERS = ['C:\\var\\lib\\calico', 'C:\\var\\run\\calico', 'C:\\var\\log\\calico', 'C:\\CalicoWindows'];
 
 const windows: WindowsPlugin<'calico'> = {
@@ -68,9 +68,9 @@ export const calico: NetworkPlugin<'calico'> = {
   // The operator decides which images its pods run.
   images: () => [],
   leaves: () => ({
-    // The tunnel, and the hosts' ends of pods.
+    // The tunnel, and the host's end of each pod's veth pair.
     interfaces: /^(?:vxlan\.calico|cali[0-9a-f]{11})$/,
-    // One for each block of addresses of the host's pods.
+    // One blackhole route for each block of addresses of the host's pods.
     blackholes: true,
   }),
 };

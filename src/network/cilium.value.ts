@@ -1,9 +1,9 @@
 import type { ListeningPort } from '../inventory/network-plugins.ts';
 import { type InventoryWith, type NetworkPlugin, VXLAN_BYTES } from './plugin.value.ts';
 
-// All of this was read in Cilium 1.20.2, and never run: Documentation/operations/system_requirements.rst ("Firewall
-// Rules"), install/kubernetes/cilium/values.yaml, pkg/mtu/mtu.go, pkg/defaults, and `cilium-dbg
-// post-uninstall-cleanup`.
+// These values come from the sources of Cilium 1.20.2. kbuild has never run Cilium. Sources:
+// Documentation/operations/system_requirements.rst ("Firewall Rules"), install/kubernetes/cilium/values.yaml,
+// pkg/mtu/mtu.go, pkg/defaults, and `cilium-dbg post-uninstall-cleanup`.
 
 const VXLAN_PORT = 8472;
 const GENEVE_PORT = 6081;
@@ -45,7 +45,8 @@ export const cilium: NetworkPlugin<'cilium'> = {
     logs: 'kubectl -n kube-system logs -l k8s-app=cilium',
   },
   namespaces: [],
-  // BPF programs on the hosts' own interfaces and in cgroups need Cilium's own tool, or a reboot.
+  // Not removed: BPF programs on the host's own interfaces and in cgroups. Only Cilium's own tool or a reboot removes
+  // them.
   files: [
     '/etc/cni/net.d/05-cilium.conflist',
     '/etc/sysctl.d/99-zzz-override_cilium.conf',
@@ -63,7 +64,7 @@ export const cilium: NetworkPlugin<'cilium'> = {
   windows: undefined,
   vxlanPort: (inventory) => (inventory.network.cilium.tunnel === 'vxlan' ? tunnelPort(inventory) : undefined),
   overheadBytes: ({ network: { cilium: settings } }) =>
-    // Geneve without options is as long as VXLAN.
+    // A Geneve header without options is as long as a VXLAN header.
     (settings.tunnel === 'none' ? 0 : VXLAN_BYTES) + (settings.encryption === 'wireguard' ? WIREGUARD_BYTES : 0),
   ports: (inventory) => {
     const tunnel = tunnelPort(inventory);

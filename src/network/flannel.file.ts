@@ -4,7 +4,7 @@ import type { InventoryFile } from '../inventory/schema/schema.ts';
 import { compareVersions } from '../versions.ts';
 import { hasWindows, kubeProxyImage, type PluginFile } from './plugin.file.ts';
 
-/** VXLAN of Windows hosts: its only port, and its least identifier. */
+/** The only VXLAN port that Windows hosts support, and their lowest VXLAN identifier. */
 const WINDOWS = { port: 4789, vni: 4096 } as const;
 const LINUX = { port: 8472, vni: 1 } as const;
 
@@ -30,13 +30,16 @@ const windowsTunnels: Rule = (file) => {
 /** The first release of flannel that can use nftables. */
 const FIRST_WITH_NFTABLES = '0.25.0';
 
-/** True if the tag of an image names a release of flannel that can use nftables; false where the tag does not tell. */
+/** True if the tag of an image names a release of flannel that can use nftables; false if the tag names no version. */
 function canUseNftables(image: string): boolean {
   const version = /:v?(\d+\.\d+\.\d+)(?:-[^:/@]*)?(?:@.*)?$/.exec(image)?.[1];
   return version !== undefined && compareVersions(version, FIRST_WITH_NFTABLES) >= 0;
 }
 
-/** As kube-proxy: hosts that have no modules of iptables any more have none for flannel either. */
+/**
+ * By default flannel uses nftables if kube-proxy does: a host without the kernel modules of iptables has none for
+ * flannel.
+ */
 const usesNftables = ({ kubeadm, network: { flannel } }: InventoryFile): boolean =>
   flannel.nftables ?? (kubeadm.kubeProxy['mode'] === 'nftables' && canUseNftables(flannel.image));
 

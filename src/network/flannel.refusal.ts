@@ -23,7 +23,9 @@ function liveBackend(cluster: ClusterUp): string | undefined {
 const backendText = (type: string, vni: number, port: number): string =>
   type === 'vxlan' ? `vxlan with VNI ${String(vni)} at port ${String(port)}` : type;
 
-/** flannel on Windows hosts runs as pods or as services. Each form has one object that the other has not. */
+/**
+ * flannel on Windows hosts runs as pods or as services. Only pods have the first object, only services have the second.
+ */
 const PODS = 'apps/v1/DaemonSet/kube-flannel/kube-flannel-windows';
 const SERVICES = 'rbac.authorization.k8s.io/v1/ClusterRoleBinding//kbuild-windows-flannel';
 
@@ -43,8 +45,8 @@ function formRefusals({ name, network }: InventoryWith<'flannel'>, owned: readon
 }
 
 /**
- * Refuses Windows hosts if the live flannel cannot reach them. Its backend would change under the pods of every Linux
- * host, and `up` does not do that as a side effect of a new worker.
+ * Refuses Windows hosts if the live flannel cannot reach them. `up` does not change flannel's backend as a side effect
+ * of a new worker: the network of every Linux host would change under its running pods.
  */
 export function flannelRefusals(inventory: InventoryWith<'flannel'>, { cluster }: Fleet): readonly Refused[] {
   const { name, network } = inventory;

@@ -102,10 +102,10 @@ function daemonSet(inventory: InventoryWith<'flannel'>): JsonObject {
     metadata: { name: 'kube-flannel-ds', namespace: NAMESPACE, labels },
     spec: {
       selector: { matchLabels: labels },
-      // Node by node, a large cluster would need an hour.
+      // With one node at a time, the default, a large cluster would take an hour.
       updateStrategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: '10%' } },
       template: {
-        // Pods do not read a changed ConfigMap again. Another hash restarts them.
+        // flanneld reads its ConfigMap only at its start. A new hash restarts the pods.
         metadata: {
           labels,
           annotations: { [CONFIG_ANNOTATION]: sha256Of(JSON.stringify(configData(inventory))).slice(0, 16) },
@@ -113,7 +113,7 @@ function daemonSet(inventory: InventoryWith<'flannel'>): JsonObject {
         spec: {
           nodeSelector: { 'kubernetes.io/os': 'linux' },
           hostNetwork: true,
-          // They write files and sockets of the host, which SELinux keeps from confined containers.
+          // The pods write files and sockets of the host. SELinux forbids that to confined containers.
           ...(confinesContainers(inventory) ? { securityContext: UNCONFINED } : {}),
           priorityClassName: 'system-node-critical',
           tolerations: [{ operator: 'Exists', effect: 'NoSchedule' }],

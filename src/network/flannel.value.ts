@@ -3,10 +3,10 @@ import { windowsPaths } from '../paths.ts';
 import type { JsonObject } from '../shell/decode.ts';
 import { type InventoryWith, type NetworkPlugin, VXLAN_BYTES, type WindowsPlugin } from './plugin.value.ts';
 
-/** Where flannel's objects are. */
+/** Namespace of flannel's objects. */
 export const FLANNEL_NAMESPACE = 'kube-flannel';
 
-/** flannel's note of the node's pod network. */
+/** flanneld writes the node's pod network to this file. */
 const SUBNET_FILE = '/run/flannel/subnet.env';
 
 /** The bridge that flannel's delegate plugin creates. */
@@ -92,11 +92,11 @@ export const flannel: NetworkPlugin<'flannel'> = {
 export const usesFlannel = (inventory: Inventory): inventory is InventoryWith<'flannel'> =>
   inventory.network.plugin === 'flannel';
 
-/** The refusals of a live cluster read it back: cluster/network-plugins/flannel.ts. */
+/** `liveBackend` in flannel.refusal.ts reads these fields from a live cluster. */
 const backendOf = ({ flannel: { backend, vni, port } }: InventoryWith<'flannel'>['network']): JsonObject =>
   backend === 'vxlan' ? { Type: 'vxlan', VNI: vni, Port: port } : { Type: 'host-gw' };
 
-/** The text of flannel's net-conf.json. On Windows flanneld has no rules to write. */
+/** The text of flannel's net-conf.json. flanneld writes no packet filter rules on Windows. */
 export const flannelNetConf = ({ network }: InventoryWith<'flannel'>, os: 'linux' | 'windows'): string =>
   JSON.stringify(
     {

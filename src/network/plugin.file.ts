@@ -13,14 +13,14 @@ interface PluginManifests {
   missing(manifests: readonly UserManifest[]): string | undefined;
 }
 
-/** How the settings of a network plugin are read from the file of an inventory. */
+/** Reads and checks the settings of a network plugin in the file of an inventory. */
 export interface PluginFile<P extends PluginName = PluginName> {
-  /** For an inventory with this plugin. */
+  /** Checks an inventory that uses this plugin. */
   readonly rule?: Rule;
-  /** For an inventory with another plugin. */
+  /** Checks an inventory that uses another plugin. */
   readonly otherwise?: Rule;
   readonly manifests?: PluginManifests;
-  /** The settings, with everything filled in. */
+  /** The settings, with all defaults filled in. */
   settings(file: InventoryFile): SettingsOf<P>;
 }
 

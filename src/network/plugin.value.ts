@@ -7,7 +7,10 @@ export type InventoryWith<P extends PluginName> = Inventory & { readonly network
 /** The pods of a network plugin that run on every Linux node, from its DaemonSet. */
 interface Agent {
   readonly label: { readonly name: string; readonly value: string };
-  /** Key of its DaemonSet, or of the object that brings it, in the record of what kbuild applied. */
+  /**
+   * A key in kbuild's record of applied objects: of its DaemonSet, or of the object from which its operator creates
+   * that.
+   */
   readonly object: string;
   /** The file that its pods write to /etc/cni/net.d. */
   readonly cniConfig: string;
@@ -15,28 +18,25 @@ interface Agent {
   readonly logs: string;
 }
 
-/** What a network plugin leaves in the network of a Linux host, and reset removes. */
+/** Leftovers of a network plugin in the network of a Linux host. `reset` removes them. */
 interface Leftovers {
   readonly interfaces: RegExp;
-  /**
-   * True: the host has routes to nowhere (`blackhole`) inside podSubnet, which would swallow packets of the next
-   * network.
-   */
+  /** True: the host has `blackhole` routes inside podSubnet. They would drop packets of the next pod network. */
   readonly blackholes: boolean;
 }
 
 /** A network program of Windows hosts that is not part of a Kubernetes release. */
 interface NetworkProgram {
   readonly file: string;
-  /** Where it lies on the host. */
+  /** Its path on the host. */
   readonly path: string;
 }
 
-/** What other parts of kbuild know about a network plugin on Windows hosts. */
+/** Properties of a network plugin on Windows hosts, for other parts of kbuild. */
 export interface WindowsPlugin<P extends PluginName = PluginName> {
-  /** Names of the HNS networks that it creates, with any settings. */
+  /** Matches the names of the HNS networks that it creates, whatever its settings are. */
   readonly hnsNetworks: RegExp;
-  /** Its services, where they replace pods (`network.windows.services`); empty: it only runs as pods. */
+  /** The services that replace its pods with `network.windows.services`; empty if it only runs as pods. */
   readonly services: readonly string[];
   /** Folders that it writes, which reset removes. */
   readonly folders: readonly string[];
@@ -54,11 +54,11 @@ export interface WindowsPlugin<P extends PluginName = PluginName> {
   programs(settings: SettingsOf<P>): readonly NetworkProgram[];
 }
 
-/** What other parts of kbuild know about a network plugin. The steps that install it are in src/network. */
+/** Properties of a network plugin, for other parts of kbuild. `*.step.ts` of this folder installs it. */
 export interface NetworkPlugin<P extends PluginName = PluginName> {
-  /** As in `network.plugin`. */
+  /** Its name in `network.plugin`. */
   readonly name: P;
-  /** As its project writes it. */
+  /** Its name as its project writes it. */
   readonly title: string;
   /** False: kbuild has no steps that install it, and `validate` refuses an inventory with it. */
   readonly isSupported: P extends UnbuiltPlugin ? false : true;
@@ -72,29 +72,29 @@ export interface NetworkPlugin<P extends PluginName = PluginName> {
   readonly ownNamespace?: string;
   /** Files and folders on Linux hosts that reset removes; `*` stands for any characters. */
   readonly files: readonly string[];
-  /** Interfaces on Linux hosts, with any settings. */
+  /** Matches the names of its interfaces on Linux hosts, whatever its settings are. */
   readonly interfaces: RegExp;
   /** Names of these interfaces, for the settings of network services; `*` stands for any characters. */
   readonly interfaceNames: readonly string[];
-  /** How the names of its chains in the packet filter begin. */
+  /** Prefixes of the names of its chains in the packet filter. */
   readonly chains: readonly string[];
   /** Names of its tables in nftables; missing: none that kbuild removes. */
   readonly tables?: readonly string[];
   /** Interfaces and files that belong to one Node object: they must be gone before the host registers again. */
   readonly ofNode: { readonly interfaces: readonly string[]; readonly files: readonly string[] };
-  /** Fields of `kubeadm:` that it decides, with the reason: `cluster.proxy.disabled`. */
+  /** Fields of `kubeadm:` that the plugin decides, e.g. `cluster.proxy.disabled`, each with the reason. */
   readonly owns: Readonly<Record<string, string>>;
   /** True: its pods reach the API server by the address of its Service. */
   readonly needsKubeProxy?: true;
-  /** True: pods have addresses of their node's part of the pod network (`podCIDR`) alone. */
+  /** True: a pod's address is always in its node's part of the pod network (`podCIDR`). */
   readonly addressesFromNode?: true;
   /** undefined: kbuild does not install it on Windows hosts. */
   readonly windows: WindowsPlugin<P> | undefined;
   /** UDP port of VXLAN between hosts; undefined: it does not use VXLAN. */
   vxlanPort(inventory: InventoryWith<P>): number | undefined;
-  /** Bytes that a packet grows by between hosts, over IPv4. */
+  /** Bytes that the plugin adds to a packet between hosts, over IPv4. */
   overheadBytes(inventory: InventoryWith<P>): number;
-  /** Ports that it listens at on a Kubernetes node. */
+  /** Ports at which it listens on a Kubernetes node. */
   ports(inventory: InventoryWith<P>, host: Host): readonly ListeningPort[];
   /** Images of its pods on Linux nodes whose names kbuild knows. */
   images(inventory: InventoryWith<P>): readonly string[];

@@ -24,7 +24,7 @@ const FILES: { readonly [P in PluginName]: PluginFile<P> } = {
   none: { settings: () => ({ plugin: 'none', windows: undefined }) },
 };
 
-/** The network plugin's part of reading an inventory. */
+/** The functions that read and check the settings of the inventory's network plugin. */
 export const pluginFile = ({ network }: InventoryFile): PluginFile => FILES[network.plugin];
 
 /** Manifests of network plugins' projects that an inventory names, and the settings that name them. */
@@ -47,7 +47,7 @@ const builtPlugin: Rule = ({ network: { plugin } }) => {
   ];
 };
 
-/** Settings of the network plugin, and none of another plugin that would have no effect. */
+/** Checks the settings of the network plugin. Refuses settings of another plugin: they would have no effect. */
 const pluginSettings: Rule = (file) =>
   Object.values(FILES).flatMap((each: PluginFile) => {
     const rule = each === pluginFile(file) ? each.rule : each.otherwise;

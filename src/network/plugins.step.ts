@@ -9,12 +9,12 @@ import type { PluginPart } from './plugin.step.ts';
 const PARTS = {
   flannel: [flannel],
   calico: [calicoOperator, calico],
-  // The user installs it.
+  // The user installs the network.
   none: [],
 } satisfies { readonly [P in BuiltPlugin]: readonly PluginPart<P>[] };
 
 function partsOf({ network: { plugin } }: Inventory): readonly PluginPart[] {
-  // A cluster without a network would wait for its nodes for ever.
+  // Without a network the nodes would never become ready, and `up` would wait for them.
   if (!(plugin in PARTS)) throw new Error(`kbuild cannot install ${plugin}, and validate refuses it`);
   return PARTS[plugin as BuiltPlugin];
 }

@@ -13,7 +13,7 @@ export const none: NetworkPlugin<'none'> = {
   agent: undefined,
   namespaces: [],
   files: [],
-  // Matches no name.
+  // Matches no interface.
   interfaces: /^$/,
   interfaceNames: [],
   chains: [],
@@ -47,7 +47,7 @@ export const windowsPlugins: readonly (WindowsPlugin & Pick<NetworkPlugin, 'titl
     windows === undefined ? [] : [{ ...windows, title, namespaces }],
   );
 
-/** How chains of the network plugins that kbuild installs begin. */
+/** Prefixes of the chains of the network plugins that kbuild installs. */
 export const pluginChains: readonly string[] = networkPlugins.flatMap(({ isSupported, chains }) =>
   isSupported ? chains : [],
 );
@@ -57,7 +57,7 @@ export const pluginTables: readonly string[] = networkPlugins.flatMap(({ isSuppo
   isSupported ? tables : [],
 );
 
-/** True for an interface that a network plugin created on a Linux host, also one that kbuild does not install. */
+/** True for an interface that a network plugin created on a Linux host, even a plugin that kbuild does not install. */
 export const isPluginInterface = (name: string): boolean =>
   networkPlugins.some(({ interfaces }) => interfaces.test(name));
 

@@ -14,7 +14,7 @@ const cniConfiguration = eachHost(
   {
     name: 'cni-configuration',
     title: "/etc/cni/net.d has no file that the runtime would read before the plugin's own",
-    why: 'The runtime uses the first file by name. What another cluster left there wins over the file of the network plugin, and pods get addresses that lead nowhere.',
+    why: 'The runtime uses the first file by name. A file that another cluster left there takes precedence over the file of the network plugin, and pods get addresses that no other pod can reach.',
     severities: ['error'],
   },
   ({ inventory, facts }) => {
@@ -38,7 +38,7 @@ const kubeProxyMode = eachHost(
   {
     name: 'kube-proxy-mode',
     title: 'kube-proxy does not need kernel modules that the system deprecates',
-    why: 'kube-proxy writes rules of iptables unless the inventory says otherwise. EL 10 ([hosts](hosts.md)) deprecates their kernel modules, of which some are in `kernel-modules-extra` alone. Set `kubeadm.kubeProxy.mode: nftables`: it holds for the whole cluster, needs kernel 5.13 on all Linux hosts, and `up` changes it on a live cluster as well. NodePorts are then on the main addresses of a node alone, not on 127.0.0.1. The network plugin that kbuild installs by default then writes its rules with nftables as well ([changing a cluster](changing-a-cluster.md)); others may go on to write rules of iptables.',
+    why: 'kube-proxy writes iptables rules unless the inventory says otherwise. EL 10 ([hosts](hosts.md)) deprecates the kernel modules of iptables; some of them are only in `kernel-modules-extra`. Set `kubeadm.kubeProxy.mode: nftables`: it holds for the whole cluster, needs kernel 5.13 on all Linux hosts, and `up` changes it on a live cluster too. NodePorts are then only on the main addresses of a node, not on 127.0.0.1. The default network plugin then writes nftables rules too ([changing a cluster](changing-a-cluster.md)); other plugins may still write iptables rules.',
     severities: ['warning'],
   },
   ({ inventory, host, facts }) => {
@@ -59,7 +59,9 @@ const kubeProxyMode = eachHost(
 
 const hostNamed = ({ hosts }: Inventory, node: string): Host | undefined => hosts.find(({ name }) => name === node);
 
-/** What must let packets of pods pass between nodes, and where to read more. */
+/**
+ * The remedy: the ports or routes between nodes that must carry the packets of pods, and the command that prints more.
+ */
 function carrier(inventory: Inventory, from: string, to: readonly string[]): string {
   const plugin = networkPlugin(inventory);
   const between = `between ${from} and ${to.join(', ')}`;
@@ -91,7 +93,7 @@ const nodeOf = ({ to }: PodBlocked): readonly string[] => (to.about === 'pod' ? 
 const podNetwork: Check = {
   name: 'pod-network',
   title: 'pods on every node reach those on every other, the API and cluster DNS',
-  why: 'A survey of a live cluster (`check --active`): kbuild starts a pod of `network.testImage` on every Linux node, control planes too, in a namespace of its own that is removed afterwards, and connects from each to all others, to the API at its Service address, and by its name. What usually stands in the way is a firewall that drops the overlay, on a host or between the hosts. Where a pod does not start it is unknown. Pods of Windows nodes are tried by `kbuild windows selftest`.',
+  why: 'A survey of a live cluster (`check --active`): kbuild starts a pod of `network.testImage` on every Linux node, control planes too, in a namespace of its own that is removed afterwards, and connects from each to all others, to the API at its Service address, and by its name. The usual cause is a firewall that drops the overlay, on a host or between the hosts. If a pod does not start, the result is unknown. `kbuild windows selftest` tries the pods of Windows nodes.',
   severities: ['error', 'warning'],
   test: ({ inventory, fleet: { surveys } }) => {
     const pods = surveys?.pods;
@@ -115,7 +117,7 @@ const podNetwork: Check = {
         severity: 'unknown',
         ...about(node),
         message: `could not try the network from a pod on ${node}: ${reason}`,
-        remedy: `${inventory.network.testImage} must be there for every node (network.testImage)`,
+        remedy: `make sure that every node can pull ${inventory.network.testImage} (network.testImage)`,
       })),
       ...untried.map(({ node, reason }): Finding => ({
         severity: 'warning',
@@ -144,7 +146,7 @@ const routeOverlap = eachHost(
   {
     name: 'route-overlap',
     title: 'no route of the host leads into podSubnet, serviceSubnet or moreServiceSubnets',
-    why: 'The host would send packets for pods elsewhere, or pods could not reach what the route leads to. Choose another subnet: afterwards podSubnet and serviceSubnet cannot be changed.',
+    why: 'The host would send packets for pods elsewhere, or pods could not reach the network behind the route. Choose another subnet now: podSubnet and serviceSubnet of a live cluster cannot be changed.',
     severities: ['error'],
   },
   ({ inventory, facts, fleet }) => {
@@ -153,7 +155,7 @@ const routeOverlap = eachHost(
     const owned = cluster.state === 'up' ? cluster.owned : [];
     const subnets: readonly (readonly [setting: string, cidr: string])[] = [
       ...(hasKubelet(facts) ? [] : Object.entries({ podSubnet, serviceSubnet })),
-      // These come to live clusters, too.
+      // `up` adds these to live clusters too.
       ...inventory.network.moreServiceSubnets
         .filter((cidr) => !owned.includes(objectKey(serviceCidr(cidr))))
         .map((cidr) => ['moreServiceSubnets', cidr] as const),
@@ -163,7 +165,7 @@ const routeOverlap = eachHost(
       foreign.flatMap(({ destination, device }) => {
         const network = destination.includes('/') ? destination : `${destination}/32`;
         if (!ipaddr.isValidCIDR(network) || isLeftover(device)) return [];
-        // A route for the Services alone is what a host without a default route needs.
+        // A host without a default route needs a route to exactly serviceSubnet.
         if (destination === serviceSubnet || !overlap(cidr, network)) return [];
         return [
           {

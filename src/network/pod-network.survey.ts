@@ -4,7 +4,7 @@ import type { JsonObject } from '../shell/decode.ts';
 import { script } from '../templates.ts';
 import { CONTAINER, type PodSpace, podsStarted, type PodWait } from './pods.survey.ts';
 
-/** What a pod connects to: a pod of another node, the API by its Service address, or the API by its name. */
+/** The target of a pod's connection: a pod of another node, the API by its Service address, or the API by its name. */
 type PodTarget = { readonly about: 'pod'; readonly node: string } | { readonly about: 'api' | 'dns' };
 
 /** A connection from a pod of a node that failed. */
@@ -20,9 +20,9 @@ export interface PodNetwork {
   /** Number of connections that were tried. */
   readonly tried: number;
   readonly blocked: readonly PodBlocked[];
-  /** Nodes on which no pod could try, and why. */
+  /** Nodes whose pod could not try, each with the reason. */
   readonly failed: readonly NotTried[];
-  /** Nodes that the survey skipped, and why. */
+  /** Nodes that the survey skipped, each with the reason. */
   readonly untried: readonly NotTried[];
 }
 
@@ -34,19 +34,22 @@ interface NotTried {
 
 const PORT = 8080;
 
-/** Pods that connect at once: each needs a kubectl on one control plane. */
+/** Number of pods that connect at the same time. Each needs a kubectl process on the same control plane. */
 const AT_ONCE = 10;
 
 const podOn = (node: string): string => `on-${node}`;
 
-/** A pod that every cluster accepts, even with restricted Pod Security Standards, on the node whatever its taints. */
+/**
+ * A pod for the node, whatever the node's taints are. Every cluster accepts it, even with restricted Pod Security
+ * Standards.
+ */
 function trialPod(node: string, image: string): JsonObject {
   const container = {
     name: CONTAINER,
     image,
     args: ['netexec', `--http-port=${String(PORT)}`, '--udp-port=-1'],
     ports: [{ containerPort: PORT }],
-    // Its /healthz waits for a UDP server.
+    // The /healthz of this image waits for a UDP server.
     readinessProbe: { httpGet: { path: '/hostname', port: PORT }, periodSeconds: 1 },
     securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
   };
@@ -106,7 +109,7 @@ interface PodSurveyOptions extends PodWait {
 
 /**
  * Starts a pod on every named node. Each connects to all others, and to the API by its Service address and by its name.
- * It tries what failed a second time, because a packet may get lost. Deletes all pods in every case.
+ * It tries each failed connection once more, because a packet may get lost. Deletes all pods in every case.
  * @throws CommandError, ConnectError if kubectl fails; the signal's reason if it was aborted
  */
 export async function podNetwork(

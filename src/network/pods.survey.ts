@@ -96,7 +96,10 @@ export async function podsStarted(
 /** A namespace for the pods of a survey, with kubectl on one control plane. */
 export interface PodSpace {
   readonly namespace: string;
-  /** Creates the namespace, which is deleted when this program ends. Deletes expired namespaces of other runs. */
+  /**
+   * Creates the namespace. The control plane deletes it when this program ends. Deletes expired namespaces of other
+   * runs.
+   */
   begin(): Promise<void>;
   /** Deletes the namespace and waits until it is gone. */
   end(): Promise<void>;
@@ -114,9 +117,12 @@ export interface PodSpace {
 /** The container of every pod in which a survey runs commands. */
 export const CONTAINER = 'web';
 
-/** Label of such namespaces. */
+/** Label of the namespaces of surveys. */
 const SPACE_LABEL = 'kbuild.dev/tries';
-/** Annotation of such a namespace: its end in seconds since the epoch, by the control plane's clock. */
+/**
+ * Annotation of a survey's namespace: the time at which it expires, in seconds since the epoch by the control plane's
+ * clock.
+ */
 const SPACE_UNTIL = 'kbuild.dev/until';
 
 /** Reads the names of expired namespaces from the seconds since the epoch and a JSON list, which one command prints. */
@@ -136,7 +142,7 @@ interface PodSpaceOptions {
   readonly namespace: string;
   /** The Pod Security Standard that the namespace enforces, whatever the cluster's default is. */
   readonly security: 'restricted' | 'privileged';
-  /** Its longest life in seconds. */
+  /** Maximum lifetime in seconds. */
   readonly lifeSeconds: number;
 }
 

@@ -11,10 +11,10 @@ function missingPod({ pods }: ClusterUp, operatorNamespace: string | undefined):
   return ['no pod', ...operators.map(notReady)].join('; ');
 }
 
-/** The value of `k8s-app` of what answers at Services' addresses, and at the address of DNS. */
+/** Values of the label `k8s-app`: of kube-proxy, which serves the addresses of Services, and of CoreDNS. */
 const CARRIERS: ReadonlySet<string> = new Set(['kube-proxy', 'kube-dns']);
 
-/** Pods that a Service's address needs on this host and that do not run: kube-proxy here, CoreDNS anywhere. */
+/** Pods that the Service addresses need and that are not ready: kube-proxy on this host, CoreDNS on any host. */
 function silentCarriers({ pods }: ClusterUp, host: string): string {
   const silent = pods.filter(({ ready, namespace, node, labels }) => {
     const app = labels['k8s-app'] ?? '';
@@ -36,7 +36,7 @@ export const networkReady: Step = {
     const wait = (summary: string): readonly Change[] => [{ summary }];
     const { cluster } = fleet;
     if (cluster.state === 'down') return [waitForApi(cluster)];
-    if (cluster.state === 'absent') return wait(`wait until the network of ${host.name} carries`);
+    if (cluster.state === 'absent') return wait(`wait until the pod network of ${host.name} works`);
     const { label } = agent;
     const pod = cluster.pods.find(({ node, labels }) => node === host.name && labels[label.name] === label.value);
     if (pod?.ready !== true)

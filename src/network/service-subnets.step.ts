@@ -12,15 +12,16 @@ export function serviceSubnetManifest(inventory: Inventory): Manifest | undefine
   return { title: `ServiceCIDRs ${inventory.network.moreServiceSubnets.join(', ')}`, objects, compare: 'fields' };
 }
 
-/** True for an object that Kubernetes has not let go yet. */
+/** True for an object that Kubernetes is deleting: its finalizers still keep it. */
 const isDeleted = (cluster: ClusterUp, key: string): boolean =>
   ofCluster(cluster, key, () => within(cluster.objects.get(key), 'metadata')['deletionTimestamp'] !== undefined);
 
 const applied = manifest('service-subnets', serviceSubnetManifest);
 
 /**
- * Gives Services the addresses of `moreServiceSubnets`. A network that was taken out and comes back waits until
- * Kubernetes has let it go: a ServiceCIDR that is deleted cannot be kept, and gives no addresses.
+ * Gives Services the addresses of `moreServiceSubnets`. If the inventory names a removed subnet again, this step first
+ * waits until Kubernetes has deleted its old ServiceCIDR: a deletion cannot be undone, and a ServiceCIDR that is being
+ * deleted gives no addresses.
  */
 export const serviceSubnets: Step<'cluster'> = {
   ...applied,
@@ -32,7 +33,7 @@ export const serviceSubnets: Step<'cluster'> = {
     const names = deleted.map((object) => textIn(within(object, 'metadata')['name'])).join(', ');
     return [
       {
-        summary: `wait until ServiceCIDR ${names} is gone, which was taken out before and gives no addresses; Services still have some of it: \`kubectl get ipaddresses\` names them. Or take it out again`,
+        summary: `wait until ServiceCIDR ${names} is deleted: it was removed before and gives no addresses, but Services still use some of them (see \`kubectl get ipaddresses\`). Or remove it from the inventory again`,
       },
     ];
   },

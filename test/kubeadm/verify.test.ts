@@ -54,7 +54,7 @@ describe('network-ready waits for', () => {
 
   test.each([
     ['nothing where it carries', carrying, undefined, []],
-    ['a cluster', { state: 'absent' } as const, undefined, ['wait until the network of cp1 carries']],
+    ['a cluster', { state: 'absent' } as const, undefined, ['wait until the pod network of cp1 works']],
     ['the plugin', clusterOf({ pods: [] }), undefined, ['wait for flannel on cp1 (found no pod)']],
     [
       'its pod',

@@ -59,7 +59,7 @@ describe('more networks for Services', () => {
   test('that come back while Kubernetes still deletes them are waited for: such a network gives no addresses', () => {
     const [change] = serviceSubnets.diff(target(mine, live({ deletionTimestamp: '2026-11-25T00:00:00Z' })));
     expect(change!.apply).toBeUndefined();
-    expect(change!.summary).toMatch(/^wait until ServiceCIDR kbuild-10-112-0-0-16, kbuild-10-113-0-0-24 is gone/);
+    expect(change!.summary).toMatch(/^wait until ServiceCIDR kbuild-10-112-0-0-16, kbuild-10-113-0-0-24 is deleted/);
   });
 
   test('wait for an API that does not answer', () =>

@@ -89,7 +89,7 @@ test('taken out while a Service needs it: the Service goes on, and the network i
 
 test('if it comes back meanwhile, the plan waits for it and says why; then it is there again', async () => {
   edit(['10.112.0.0/16']);
-  expect(ok(await kbuild('plan', file)).stdout).toContain(`wait until ServiceCIDR ${NAME} is gone`);
+  expect(ok(await kbuild('plan', file)).stdout).toContain(`wait until ServiceCIDR ${NAME} is deleted`);
   await kubectl(cp, '-n echo delete service echo-there');
   await waitUntil('it is gone', PATIENCE_MS, async () => (await deletedAt()).trim() === '');
   ok(await kbuild(...args));
