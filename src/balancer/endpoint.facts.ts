@@ -1,7 +1,7 @@
 import { endpointHost } from '../inventory/api-server.ts';
 import { balancers, controlPlanes, kubernetesHosts } from '../inventory/hosts.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
-import { probe } from '../shell/probe.ts';
+import { probeInPlace } from '../shell/probe.ts';
 import { script } from '../templates.ts';
 
 /**
@@ -32,7 +32,7 @@ export function endpoint(inventory: Inventory, host: LinuxHost) {
   const address = 'address' in loadBalancer ? loadBalancer.address : endpointHost(inventory.endpoint);
   const port = inventory.endpoint.slice(inventory.endpoint.lastIndexOf(':') + 1);
   const asked = isAsked(inventory, host) ? 'yes' : 'no';
-  return probe(
+  return probeInPlace(
     script('balancer/probe-endpoint.sh', { ASKED: asked, ADDRESS: address, PORT: port }),
     (out): EndpointAnswer => ANSWERS.find((answer) => answer === out.trim()) ?? 'not asked',
   );

@@ -1,5 +1,5 @@
 import { OWN_HEADER, paths } from '../paths.ts';
-import { lines, probe } from '../shell/probe.ts';
+import { lines, probeInPlace } from '../shell/probe.ts';
 import { script } from '../templates.ts';
 
 /** An API server as haproxy of a load balancer knows it. */
@@ -50,7 +50,7 @@ function parse(out: string): BalancerState {
 }
 
 /** What the host's haproxy leads to. */
-export const balancer = probe(
+export const balancer = probeInPlace(
   script('balancer/probe-balancer.sh', {
     HEADER: OWN_HEADER,
     CONFIG: paths.haproxyConfig,

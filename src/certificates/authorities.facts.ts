@@ -1,5 +1,5 @@
 import { createPublicKey, X509Certificate } from 'node:crypto';
-import { lines, numberOf, probe, timeOf } from '../shell/probe.ts';
+import { lines, numberOf, probeInPlace, timeOf } from '../shell/probe.ts';
 import { script } from '../templates.ts';
 import type { KubeadmAuthority } from './authorities.value.ts';
 import { certificatesIn, keyFingerprint, publicKeysIn, spkiFingerprint } from './fingerprint.value.ts';
@@ -143,11 +143,17 @@ function filesOf(
   };
 }
 
+/** The text of base64. */
+const decoded = (base64: string): string => Buffer.from(base64, 'base64').toString('latin1');
+
 /** The authorities of a host, from the output of its probe. Throws on bad PEM. */
 export function parseAuthorities(out: string): Authorities {
   const blocks = out.split(/^(?=(?:file|conf|key|signing) )/m).map((block) => ({
     words: block.slice(0, block.indexOf('\n')).trim().split(' '),
-    all: () => [...certificatesIn(block).map(authorityCertificate), ...keysIn(block)],
+    all: () => {
+      const text = block.startsWith('conf ') ? decoded(block.slice(block.indexOf('\n') + 1)) : block;
+      return [...certificatesIn(text).map(authorityCertificate), ...keysIn(text)];
+    },
   }));
   const of = (kind: string) => blocks.filter(({ words }) => words[0] === kind);
   const certificates = new Map(
@@ -173,4 +179,4 @@ export function parseAuthorities(out: string): Authorities {
 }
 
 /** kubeadm's authorities on the host: public parts, and hashes of keys. */
-export const authorities = probe(script('certificates/probe-authorities.sh'), parseAuthorities);
+export const authorities = probeInPlace(script('certificates/probe-authorities.sh'), parseAuthorities);

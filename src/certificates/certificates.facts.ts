@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto';
-import { probe } from '../shell/probe.ts';
+import { probeInPlace } from '../shell/probe.ts';
 import { script } from '../templates.ts';
 
 /** One certificate on a host; only its public part is read. */
@@ -30,7 +30,9 @@ const namesOf = ({ subjectAltName }: X509Certificate): readonly string[] =>
   (subjectAltName ?? '').split(', ').flatMap((one) => /^(?:DNS|IP Address):(.+)$/.exec(one)?.[1] ?? []);
 
 function certificateOf(block: string): Certificate {
-  const found = new X509Certificate(block.slice(block.indexOf('\n') + 1));
+  const text = block.slice(block.indexOf('\n') + 1);
+  // A kubeconfig has it in base64.
+  const found = new X509Certificate(text.includes('-BEGIN ') ? text : Buffer.from(text, 'base64'));
   return {
     name: block.slice(0, block.indexOf('\n')),
     begins: new Date(found.validFrom).toISOString(),
@@ -43,7 +45,7 @@ function certificateOf(block: string): Certificate {
 }
 
 /** Certificates that kubeadm and the kubelet keep on the host. */
-export const certificates = probe(script('certificates/probe-certificates.sh'), (out): readonly Certificate[] =>
+export const certificates = probeInPlace(script('certificates/probe-certificates.sh'), (out): readonly Certificate[] =>
   out
     .split(/^certificate /m)
     .slice(1)

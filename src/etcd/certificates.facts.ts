@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { spkiFingerprint } from '../certificates/fingerprint.value.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { paths } from '../paths.ts';
-import { numberOf, probe, timeOf } from '../shell/probe.ts';
+import { numberOf, probeInPlace, timeOf } from '../shell/probe.ts';
 import { script } from '../templates.ts';
 
 /** One certificate that etcd's authority signs. */
@@ -56,7 +56,7 @@ export function etcdPki({ etcd }: Inventory, host: LinuxHost) {
   const leaves = { etcd: ['server', 'peer', 'healthcheck-client'], 'control-plane': ['apiserver-etcd-client'] };
   const wanted =
     etcd.topology === 'built' && (host.role === 'etcd' || host.role === 'control-plane') ? leaves[host.role] : [];
-  return probe(
+  return probeInPlace(
     script('etcd/probe-etcd-pki.sh', { WANTED: wanted.join(' '), ETCD_CA: paths.etcdCa, SIGNING: ETCD_SIGNING }),
     (out): EtcdPki | 'not asked' => {
       if (out.trim() === 'not asked') return 'not asked';

@@ -1,7 +1,7 @@
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { paths } from '../paths.ts';
 import { objectOf } from '../shell/decode.ts';
-import { numberOf, probe } from '../shell/probe.ts';
+import { numberOf, probeInPlace } from '../shell/probe.ts';
 import { script } from '../templates.ts';
 
 /** The first and the first beyond the keys `/registry/…`, as etcd's HTTP gateway wants them. */
@@ -54,7 +54,7 @@ function parse(block: string): EtcdEndpoint {
 export function externalEtcd({ etcd }: Inventory, host: LinuxHost) {
   const urls = etcd.topology !== 'stacked' && host.role === 'control-plane' ? etcd.endpoints : [];
   const range = JSON.stringify({ key: REGISTRY.first, range_end: REGISTRY.beyond, count_only: true });
-  return probe(
+  return probeInPlace(
     script('etcd/probe-external-etcd.sh', {
       URLS: urls.join(' '),
       RANGE: range,

@@ -1,7 +1,7 @@
-import { lines, numberOf, probe } from '../shell/probe.ts';
+import { lines, numberOf, probeInPlace } from '../shell/probe.ts';
 import { sh } from '../shell/sh.ts';
 import { WatchedMap } from '../shell/watched.ts';
-import { script } from '../templates.ts';
+import { script, using } from '../templates.ts';
 
 /** One path on a host. */
 export type FileState =
@@ -41,7 +41,7 @@ const probeOf = (paths: readonly string[], trees: readonly string[]) =>
  * `trees`.
  */
 export const files = (paths: readonly string[], trees: readonly string[]) =>
-  probe(probeOf(paths, trees), (out): ReadonlyMap<string, FileState> => {
+  probeInPlace(probeOf(paths, trees), (out): ReadonlyMap<string, FileState> => {
     const found = new Map<string, FileState>();
     const stats = new Map<string, { mode: number; owner: string; mtimeMs: number }>();
     let unsafe: string | undefined;
@@ -75,6 +75,6 @@ export const files = (paths: readonly string[], trees: readonly string[]) =>
 
 /** Reads a text file and returns `make(text)`; if the file does not exist, `make('absent')`. */
 export const textOf = <T>(path: string, make: (text: string) => T) =>
-  probe(sh`if [ -e ${path} ]; then cat ${path}; else echo absent; fi`, (out) =>
+  probeInPlace(using('host/show-text.sh', sh`if [ -e ${path} ]; then show_text ${path}; else echo absent; fi`), (out) =>
     make(out.trim() === 'absent' ? 'absent' : out),
   );

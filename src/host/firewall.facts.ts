@@ -1,4 +1,4 @@
-import { lines, probe, unexpected } from '../shell/probe.ts';
+import { lines, probeInPlace, unexpected } from '../shell/probe.ts';
 import { script } from '../templates.ts';
 import { type Allowed, type Firewall, OUR_NAME, portRange } from './firewall-rules.facts.ts';
 import { firewalld } from './firewalld.facts.ts';
@@ -62,22 +62,28 @@ function byIptables(line: string): readonly Allowed[] {
   return [{ hook: 'input', ...what, from, to: 'any', ours: true }];
 }
 
-/** Chains that end in a drop, each as nft lists it below `chain FAMILY TABLE NAME`, with kbuild's rules of iptables. */
+/** The chain in which kbuild's rules of iptables stand. */
+const IPTABLES_INPUT = 'ip filter INPUT';
+
+/** Chains that end in a drop, each as nft lists it, with kbuild's rules of iptables behind them all. */
 export function nftables(out: string): readonly Firewall[] {
-  return out.split(/^(?=chain )/m).flatMap((block): readonly Firewall[] => {
-    const [head = '', ...body] = lines(block).map((line) => line.trim());
+  const ours = lines(out).filter((line) => line.startsWith('ours '));
+  return out.split(/^(?=table )/m).flatMap((block): readonly Firewall[] => {
+    const body = lines(block).map((line) => line.trim());
+    const [, table = '', chain = ''] = /^table (\S+ \S+) \{\s*chain (\S+) \{/.exec(block) ?? [];
+    const place = `${table} ${chain}`;
     const hook = /hook (input|forward) /.exec(block)?.[1] as Opening['hook'] | undefined;
     const rules = body.filter((line) => line !== '}' && !/^(?:table|chain|type|ours) /.test(line));
     const last = (rules.at(-1) ?? '').replace(/counter packets \d+ bytes \d+ ?/, '');
     if (hook === undefined || (!/policy drop/.test(block) && !/^(?:drop|reject\b.*)$/.test(last))) return [];
     const parsed = rules.map((one) => rule(one, hook));
-    const own = body.filter((line) => line.startsWith('ours ')).flatMap(byIptables);
+    const own = place === IPTABLES_INPUT ? ours.flatMap(byIptables) : [];
     const shown = parsed.flatMap((one) => (one === 'obscure' ? [] : one));
     return [
       {
         kind: 'nftables',
         hook,
-        place: head.replace('chain ', ''),
+        place,
         allowed: [...shown.filter((one) => !own.some((mine) => same(mine, one))), ...own],
         obscure: parsed.includes('obscure'),
       },
@@ -146,7 +152,7 @@ export function ufw(out: string): readonly Firewall[] {
  * read through their own programs. The FORWARD chain of iptables is left out: the network plugin and kube-proxy write
  * into it.
  */
-export const firewall = probe(script('host/probe-firewall.sh'), (out): readonly Firewall[] => {
+export const firewall = probeInPlace(script('host/probe-firewall.sh'), (out): readonly Firewall[] => {
   const [kind, ...rest] = out.split('\n');
   const text = rest.join('\n');
   if (kind === 'ufw') return ufw(text);

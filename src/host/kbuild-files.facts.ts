@@ -2,9 +2,9 @@ import type { Inventory } from '../inventory/inventory.ts';
 import { OWN_HEADER, paths } from '../paths.ts';
 import { containerRuntime, runtimeFiles } from '../runtime/runtimes.value.ts';
 import { onceForEach } from '../shell/memo.ts';
-import { lines, probe } from '../shell/probe.ts';
+import { lines, probeInPlace } from '../shell/probe.ts';
 import { sh } from '../shell/sh.ts';
-import { script } from '../templates.ts';
+import { script, using } from '../templates.ts';
 import { chronyFiles, keyringFiles, packageManagerFiles } from './packages/distributions.value.ts';
 
 /** Files that kbuild owns by their names, whatever is in them. */
@@ -28,11 +28,13 @@ export const ownFiles = onceForEach((inventory: Inventory) => {
     MARKED: [...MARKED, ...runtimeFiles(runtime)],
     NAMES: [...OWN_NAMES, ...(backup === undefined ? [] : [backup]), ...OWN_FOLDERS],
   });
-  return probe({ ...command, script: `${command.script}\n${runtime.ownRegistryFiles.script}` }, (out) => lines(out));
+  return probeInPlace({ ...command, script: `${command.script}\n${runtime.ownRegistryFiles.script}` }, (out) =>
+    lines(out),
+  );
 });
 
 /** Paths of the files that kbuild distributed to the host (`files:` of the inventory), from its record there. */
-export const distributedFiles = probe(
-  sh`if [ -e ${paths.distributed} ]; then cat ${paths.distributed}; fi`,
+export const distributedFiles = probeInPlace(
+  using('host/show-text.sh', sh`if [ -e ${paths.distributed} ]; then show_text ${paths.distributed}; fi`),
   (out): readonly string[] => lines(out),
 );

@@ -1,6 +1,6 @@
 import type { LinuxHost } from '../inventory/inventory.ts';
 import { paths } from '../paths.ts';
-import { lines, probe, unexpected, wordOf } from '../shell/probe.ts';
+import { lines, probeInPlace, unexpected, wordOf } from '../shell/probe.ts';
 import { sh } from '../shell/sh.ts';
 import { excerpt } from '../shell/text.ts';
 import { script } from '../templates.ts';
@@ -15,7 +15,7 @@ const moduleState = wordOf('working', 'loadable', 'missing');
  * The modules that Kubernetes needs, judged by what they provide, because lsmod does not list modules that are built
  * in: overlay by /proc/filesystems, br_netfilter by its sysctls.
  */
-export const modules = probe(script('host/probe-modules.sh'), (out) => {
+export const modules = probeInPlace(script('host/probe-modules.sh'), (out) => {
   const states = new Map(
     lines(out).map((line) => {
       const [name = '', state] = line.split(' ');
@@ -37,7 +37,7 @@ export const plainValue = (value: string): string => value.trim().replaceAll(/\s
  */
 export const sysctls = (host: LinuxHost) => {
   const names = sysctlsOf(host).map(([name]) => name);
-  return probe(
+  return probeInPlace(
     script('host/probe-sysctls.sh', { SYSCTLS: names.map((name) => `${name} ${sysctlFile(name)}`) }),
     (out): Readonly<Record<string, string>> => {
       const values = lines(out).map((line) => {
@@ -62,10 +62,8 @@ export const withDots = (name: string): string =>
  */
 export const sysctlSettings = (host: LinuxHost) => {
   const names = new Set(sysctlsOf(host).map(([name]) => name));
-  // grep needs a pattern, also where a load balancer has no settings: empty lines say nothing.
-  const patterns = ['^$', ...[...names].map((name) => name.replaceAll('/', '.'))].flatMap((one) => ['-e', one]);
-  return probe(
-    sh`grep -Hs ${patterns} /etc/sysctl.d/*.conf /run/sysctl.d/*.conf /usr/local/lib/sysctl.d/*.conf /usr/lib/sysctl.d/*.conf || true; grep -Hs = ${paths.sysctl} || true`,
+  return probeInPlace(
+    sh`grep -Hs '^[^#;]*=' /etc/sysctl.d/*.conf /run/sysctl.d/*.conf /usr/local/lib/sysctl.d/*.conf /usr/lib/sysctl.d/*.conf || true`,
     (out) =>
       lines(out).flatMap((line) => {
         const [, file, written = '', value] = /^([^:]+):\s*-?([\w./-]+)\s*=\s*(\S.*)/.exec(line) ?? [];
@@ -92,13 +90,16 @@ export interface TunedSetting {
  * name counts. It starts after systemd-sysctl.service, and again with every change of its profile
  * (tuned/plugins/plugin_sysctl.py).
  */
-export const tunedSettings = probe(script('host/probe-tuned.sh', { ROOT: '' }), (out): readonly TunedSetting[] => [
-  ...new Map(
-    lines(out).flatMap((line) => {
-      const [, file, written, value] = /^(\S+) (\w[\w-]*[./][\w./-]*) (\S.*)$/.exec(line) ?? [];
-      if (file === undefined) return [];
-      const name = withDots(written!);
-      return [[name, { file, name, value: plainValue(value!) }] as const];
-    }),
-  ).values(),
-]);
+export const tunedSettings = probeInPlace(
+  script('host/probe-tuned.sh', { ROOT: '' }),
+  (out): readonly TunedSetting[] => [
+    ...new Map(
+      lines(out).flatMap((line) => {
+        const [, file, written, value] = /^(\S+) (\w[\w-]*[./][\w./-]*) (\S.*)$/.exec(line) ?? [];
+        if (file === undefined) return [];
+        const name = withDots(written!);
+        return [[name, { file, name, value: plainValue(value!) }] as const];
+      }),
+    ).values(),
+  ],
+);

@@ -1,8 +1,8 @@
 import { paths } from '../paths.ts';
-import { lineOf, lines, numberOf, probe } from '../shell/probe.ts';
+import { lineOf, lines, numberOf, probeInPlace } from '../shell/probe.ts';
 import { sh } from '../shell/sh.ts';
 import { excerpt } from '../shell/text.ts';
-import { script } from '../templates.ts';
+import { script, using } from '../templates.ts';
 import { textOf } from './files.facts.ts';
 import type { OsRelease } from './packages/distribution.value.ts';
 
@@ -10,7 +10,7 @@ import type { OsRelease } from './packages/distribution.value.ts';
  * When the host's lock was last taken or released, as its file's time (s, with nanoseconds). `held`: a process holds
  * it. `never`: not locked since boot. If two observations return the same time, no run held the lock in between.
  */
-export const lockUsed = probe(script('host/probe-lock-used.sh', { LOCK: paths.lock }), lineOf);
+export const lockUsed = probeInPlace(script('host/probe-lock-used.sh', { LOCK: paths.lock }), lineOf);
 
 /** How long a login takes. */
 export interface Login {
@@ -28,9 +28,9 @@ const TICK_MS = 10;
 
 /**
  * How long the login took. The login shell is the last process before sshd; it began before its files were read. It
- * must run early: `$now` is when the shell of the probes began (probe-batch.sh).
+ * must run early: `$batch_now` is when the shell of the probes began it (probe-batch.sh).
  */
-export const login = probe(script('host/probe-login.sh'), (out, { loginMs }): Login => {
+export const login = probeInPlace(script('host/probe-login.sh'), (out, { loginMs }): Login => {
   const [now = 0, start = 0] = out
     .trim()
     .split(' ')
@@ -53,8 +53,8 @@ function assignments(text: string): ReadonlyMap<string, string> {
 }
 
 /** The distribution, from /etc/os-release, and whether it was booted from an image of ostree (ostree's own mark). */
-export const osRelease = probe(
-  sh`cat /etc/os-release; if [ -e /run/ostree-booted ]; then echo KBUILD_OSTREE=booted; fi`,
+export const osRelease = probeInPlace(
+  using('host/show-text.sh', sh`show_text /etc/os-release; if [ -e /run/ostree-booted ]; then echo KBUILD_OSTREE=booted; fi`),
   (out): OsRelease => {
     const fields = assignments(out);
     return {
@@ -75,17 +75,21 @@ export const osRelease = probe(
  * The machine hardware name, e.g. `x86_64`; `aarch64-32bit` where a kernel of 64 bits has a userland of 32 bits, as
  * some images for small boards: package managers go by the userland.
  */
-export const arch = probe(
-  sh`machine=$(uname -m); case "$machine $(getconf LONG_BIT 2>/dev/null)" in *64' '32) echo "$machine-32bit" ;; *) echo "$machine" ;; esac`,
+export const arch = probeInPlace(
+  sh`machine=$(uname -m); case $machine in *64) bits=$(getconf LONG_BIT 2>/dev/null) || : ;; *) bits= ;; esac
+     if [ "$bits" = 32 ]; then echo "$machine-32bit"; else echo "$machine"; fi`,
   lineOf,
 );
 
-export const kernel = probe(sh`uname -r`, lineOf);
+export const kernel = probeInPlace(using('host/show-text.sh', sh`show_text /proc/sys/kernel/osrelease`), lineOf);
 
-export const bootId = probe(sh`cat /proc/sys/kernel/random/boot_id`, lineOf);
+export const bootId = probeInPlace(using('host/show-text.sh', sh`show_text /proc/sys/kernel/random/boot_id`), lineOf);
 
 /** /etc/machine-id; `absent` when there is none. */
-export const machineId = probe(sh`if [ -s /etc/machine-id ]; then cat /etc/machine-id; else echo absent; fi`, lineOf);
+export const machineId = probeInPlace(
+  using('host/show-text.sh', sh`if [ -s /etc/machine-id ]; then show_text /etc/machine-id; else echo absent; fi`),
+  lineOf,
+);
 
 /** The DMI product UUID in lower case; `absent` on a machine without DMI. Kubernetes' install guide wants it unique. */
 export const productUuid = textOf('/sys/class/dmi/id/product_uuid', (text) => {
@@ -95,7 +99,7 @@ export const productUuid = textOf('/sys/class/dmi/id/product_uuid', (text) => {
 });
 
 /** The host's clock, ms since the epoch. */
-export const nowMs = probe(sh`date +%s%3N`, (out) => {
+export const nowMs = probeInPlace(sh`date +%s%3N`, (out) => {
   return numberOf(out, 'time');
 });
 
@@ -103,23 +107,28 @@ export const nowMs = probe(sh`date +%s%3N`, (out) => {
  * The host's time minus kbuild's, in milliseconds; exact to half of what the connection and the probes before this one
  * took.
  */
-export const clockOffsetMs = probe(sh`date +%s.%N`, (out, { middleMs }) => {
+export const clockOffsetMs = probeInPlace(sh`date +%s.%N`, (out, { middleMs }) => {
   return Math.round(numberOf(out, 'time') * 1000 - middleMs);
 });
 
-export const cpus = probe(sh`nproc`, (out) => numberOf(out));
+export const cpus = probeInPlace(sh`while read -r name list; do case $name in Cpus_allowed_list:) break ;; esac; done </proc/self/status; count=0; IFS=,
+     for range in $list; do count=$((count + \${range#*-} - \${range%-*} + 1)); done; echo $count`, (out) => numberOf(out));
 
 /** MemTotal in MiB. */
-export const memoryMiB = probe(sh`grep MemTotal /proc/meminfo`, (out) => {
-  const kib = /^MemTotal:\s+(\d+) kB$/m.exec(out)?.[1];
-  if (kib === undefined) throw new Error('no MemTotal');
-  return Math.floor(numberOf(kib) / 1024);
-});
+export const memoryMiB = probeInPlace(
+  sh`while read -r name value; do case $name in MemTotal:) echo "$name $value"; break ;; esac; done </proc/meminfo`,
+  (out) => {
+    const kib = /^MemTotal:\s+(\d+) kB$/m.exec(out)?.[1];
+    if (kib === undefined) throw new Error('no MemTotal');
+    return Math.floor(numberOf(kib) / 1024);
+  },
+);
 
 /** Name of process 1, e.g. `systemd`. */
-export const initSystem = probe(sh`cat /proc/1/comm`, lineOf);
+export const initSystem = probeInPlace(using('host/show-text.sh', sh`show_text /proc/1/comm`), lineOf);
 
 /** 2 for the unified hierarchy, 1 otherwise (Kubernetes documentation, "About cgroup v2"). */
-export const cgroupVersion = probe(sh`stat -fc %T /sys/fs/cgroup`, (out): 1 | 2 =>
-  out.trim() === 'cgroup2fs' ? 2 : 1,
+export const cgroupVersion = probeInPlace(
+  sh`if [ -e /sys/fs/cgroup/cgroup.controllers ]; then echo cgroup2fs; else echo other; fi`,
+  (out): 1 | 2 => (out.trim() === 'cgroup2fs' ? 2 : 1),
 );

@@ -1,30 +1,35 @@
-import { lineOf, lines, probe } from '../shell/probe.ts';
+import { lineOf, lines, probeInPlace } from '../shell/probe.ts';
 import { sh } from '../shell/sh.ts';
-import { script } from '../templates.ts';
+import { script, using } from '../templates.ts';
 
 /** First and last line of kbuild's part of /etc/hosts. */
 export const HOSTS_BEGIN = '# BEGIN kbuild';
 export const HOSTS_END = '# END kbuild';
 
 /** The node name as the kernel has it. */
-export const hostname = probe(sh`uname -n`, lineOf);
+export const hostname = probeInPlace(using('host/show-text.sh', sh`show_text /proc/sys/kernel/hostname`), lineOf);
 
 /** The name that the host takes at boot; empty without /etc/hostname. */
-export const staticHostname = probe(sh`if [ -e /etc/hostname ]; then cat /etc/hostname; fi`, (out) =>
-  out
-    .split('\n')
-    .filter((line) => !line.startsWith('#'))
-    .join('')
-    .trim(),
+export const staticHostname = probeInPlace(
+  using('host/show-text.sh', sh`if [ -e /etc/hostname ]; then show_text /etc/hostname; fi`),
+  (out) =>
+    out
+      .split('\n')
+      .filter((line) => !line.startsWith('#'))
+      .join('')
+      .trim(),
 );
 
 /** The lines of /etc/hosts between kbuild's two marks; `absent` when they are not there. */
-export const hostsBlock = probe(sh`if [ -e /etc/hosts ]; then cat /etc/hosts; fi`, (out) => {
-  const text = out.split('\n');
-  const begin = text.indexOf(HOSTS_BEGIN);
-  const end = text.indexOf(HOSTS_END, begin);
-  return begin === -1 || end === -1 ? 'absent' : text.slice(begin + 1, end).join('\n');
-});
+export const hostsBlock = probeInPlace(
+  using('host/show-text.sh', sh`if [ -e /etc/hosts ]; then show_text /etc/hosts; fi`),
+  (out) => {
+    const text = out.split('\n');
+    const begin = text.indexOf(HOSTS_BEGIN);
+    const end = text.indexOf(HOSTS_END, begin);
+    return begin === -1 || end === -1 ? 'absent' : text.slice(begin + 1, end).join('\n');
+  },
+);
 
 /** The nameservers of a host. */
 export interface Resolver {
@@ -38,7 +43,7 @@ const nameservers = (text: string): readonly string[] =>
   lines(text).flatMap((line) => /^\s*nameserver\s+(\S+)/.exec(line)?.[1] ?? []);
 
 /** kubeadm gives the kubelet systemd-resolved's own file where that service runs, else /etc/resolv.conf. */
-export const resolver = probe(script('host/probe-resolver.sh'), (out): Resolver => {
+export const resolver = probeInPlace(script('host/probe-resolver.sh'), (out): Resolver => {
   const [own = '', upstream = ''] = out.split('---\n');
   return {
     nameservers: nameservers(own),
@@ -53,13 +58,13 @@ export type Lookup = readonly string[] | 'silent';
 
 /** What the host's own resolver answers for `localhost`, the host's own name and the given names. */
 export const lookups = (names: readonly string[]) =>
-  probe(
+  probeInPlace(
     script('host/probe-lookups.sh', { NAMES: names }),
     (out): ReadonlyMap<string, Lookup> =>
       new Map(
         lines(out).map((line) => {
           const [name = '', kind, ...addresses] = line.trim().split(/\s+/);
-          return [name, kind === 'silent' ? 'silent' : addresses] as const;
+          return [name, kind === 'silent' ? 'silent' : [...new Set(addresses)].toSorted()] as const;
         }),
       ),
   );

@@ -1,5 +1,5 @@
 import { pluginChains, pluginTables } from '../network/plugins.value.ts';
-import { lines, probe } from '../shell/probe.ts';
+import { lines, probeInPlace } from '../shell/probe.ts';
 import { sh } from '../shell/sh.ts';
 import { script } from '../templates.ts';
 
@@ -18,7 +18,7 @@ export interface Listener {
  * Listening TCP and UDP sockets with the process that holds each. Sockets that systemd still
  * holds for a survey of a killed kbuild are left out: systemd closes them soon.
  */
-export const listeners = probe(
+export const listeners = probeInPlace(
   sh`set -- /run/systemd/transient/kbuild-survey-*
      if [ -e "$1" ]; then ss -H -l -t -u -n -p | grep -vF '("systemd",pid=1,' || true; else ss -H -l -t -u -n -p; fi`,
   (out): readonly Listener[] =>
@@ -43,10 +43,12 @@ export interface Interface {
 }
 
 /** Network interfaces with their addresses, without prefix length. */
-export const interfaces = probe(sh`ip -o link show; ip -o addr show`, (out): readonly Interface[] => {
+export const interfaces = probeInPlace(sh`ip addr show`, (out): readonly Interface[] => {
   const found = new Map<string, { name: string; addresses: string[]; mac: string; mtu: number }>();
+  let name: string | undefined;
   for (const line of lines(out)) {
-    const name = /^\d+: ([^@:\s]+)/.exec(line)?.[1];
+    // Each interface begins with a line of its own; what belongs to it stands below.
+    name = /^\d+: ([^@:\s]+)/.exec(line)?.[1] ?? name;
     if (name === undefined) continue;
     const one = found.get(name) ?? { name, addresses: [], mac: '', mtu: 0 };
     const address = /\binet6? ([0-9a-f.:]+)/.exec(line)?.[1];
@@ -70,7 +72,7 @@ export const KUBE_TABLES: readonly string[] = ['kube-proxy', ...pluginTables];
  * Chains of kube-proxy, the kubelet and CNI plugins in the packet filters of both families, e.g. `KUBE-SERVICES`, and
  * tables of kube-proxy and network plugins in nftables, e.g. `nft ip kube-proxy`.
  */
-export const kubeChains = probe(
+export const kubeChains = probeInPlace(
   script('host/probe-kube-chains.sh', { CHAINS: KUBE_CHAINS, TABLES: KUBE_TABLES }),
   (out) => [...new Set(lines(out).map((line) => (line.startsWith('nft ') ? line : line.slice(1).split(' ')[0]!)))],
 );
@@ -92,7 +94,7 @@ export interface PathTo {
 
 /** Routes (IPv4), and the ways to the given addresses; an address that is missing there cannot be reached. */
 export const routes = (addresses: readonly string[]) =>
-  probe(
+  probeInPlace(
     script('host/probe-routes.sh', { ADDRESSES: addresses }),
     (out): { readonly table: readonly Route[]; readonly to: ReadonlyMap<string, PathTo> } => {
       const [shown = '', got = ''] = out.split('---\n');

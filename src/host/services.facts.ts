@@ -1,8 +1,9 @@
 import { paths } from '../paths.ts';
-import { lineOf, lines, probe, unexpected } from '../shell/probe.ts';
+import { onceForEach } from '../shell/memo.ts';
+import { lineOf, lines, probeInPlace, unexpected } from '../shell/probe.ts';
 import { sh } from '../shell/sh.ts';
 import { watchedMap } from '../shell/watched.ts';
-import { script } from '../templates.ts';
+import { script, using } from '../templates.ts';
 
 /** One systemd unit. */
 export interface ServiceState {
@@ -22,16 +23,38 @@ export interface ServiceState {
 export const isSwitchedOn = (state: ServiceState | undefined): boolean =>
   state?.active === 'active' || state?.enabled === 'enabled';
 
+/** Services that keep a clock right. */
+const TIME_SERVICES = [
+  ...['chrony', 'chronyd', 'ntp', 'ntpd', 'ntpsec', 'openntpd'],
+  ...['systemd-timesyncd', 'vmtoolsd', 'qemu-guest-agent'],
+] as const;
+
+/** One question for all facts about units: `units`, and those that kbuild always reads. */
+const unitStates = onceForEach((units: readonly string[]) =>
+  script('host/probe-services.sh', { UNITS: [...new Set([...units, ...TIME_SERVICES])] }),
+);
+
+/** The fields of each unit, by its name, in what probe-services.sh prints. Throws if a unit has none. */
+function unitFields(out: string): ReadonlyMap<string, ReadonlyMap<string, string>> {
+  const units = lines(out).flatMap((line) => /^Unit=(.*)/.exec(line)?.[1] ?? []);
+  const blocks = out
+    .replaceAll(/^Unit=.*\n/gm, '')
+    .split(/\n{2,}/)
+    .filter((block) => block.trim() !== '');
+  if (blocks.length !== units.length)
+    throw new Error(`systemctl showed ${String(blocks.length)} of ${String(units.length)} units`);
+  const fieldsOf = (block: string) =>
+    new Map(lines(block).map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)] as const));
+  return new Map(units.map((unit, i) => [unit, fieldsOf(blocks[i]!)]));
+}
+
 /** The state of the given units. */
-export const services = (units: readonly string[]) =>
-  probe(script('host/probe-services.sh', { UNITS: units }), (out): ReadonlyMap<string, ServiceState> => {
+export const services = (units: readonly string[]) => {
+  const known = new Set(units);
+  return probeInPlace(unitStates(units), (out): ReadonlyMap<string, ServiceState> => {
     const states = new Map<string, ServiceState>();
-    for (const block of out.split(/^(?=Unit=)/m)) {
-      const fields = new Map(
-        lines(block).map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
-      );
-      const unit = fields.get('Unit');
-      if (unit === undefined) continue;
+    for (const [unit, fields] of unitFields(out)) {
+      if (!known.has(unit)) continue;
       const started = fields.get('ExecMainStartTimestamp') ?? '';
       const [, date, time] = /(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d\.\d+) UTC/.exec(started) ?? [];
       states.set(unit, {
@@ -45,13 +68,26 @@ export const services = (units: readonly string[]) =>
     }
     return watchedMap(units, states);
   });
+};
+
+/** Services that keep the clock right and that run. */
+export const timeServices = (units: readonly string[]) =>
+  probeInPlace(unitStates(units), (out): readonly string[] => {
+    const fields = unitFields(out);
+    return TIME_SERVICES.filter(
+      (unit) => unit !== 'qemu-guest-agent' && fields.get(unit)?.get('ActiveState') === 'active',
+    );
+  });
 
 /**
  * What services loaded when they were last reloaded, since the boot: unit → hash of the files' hashes. A reload does
  * not move the time at which a service started.
  */
-export const applied = probe(
-  sh`for file in ${paths.applied}/*; do if [ -e "$file" ]; then echo "$(basename "$file") $(cat "$file")"; fi; done`,
+export const applied = probeInPlace(
+  using(
+    'host/show-text.sh',
+    sh`for file in ${paths.applied}/*; do if [ -e "$file" ]; then printf '%s ' "\${file##*/}"; show_text "$file"; fi; done`,
+  ),
   (out): ReadonlyMap<string, string> =>
     new Map(
       lines(out).map((line) => {

@@ -2,7 +2,7 @@ import { withEtcdFolder } from '../etcd/folder.facts.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { paths } from '../paths.ts';
 import { dataFolderOf } from '../runtime/runtimes.value.ts';
-import { lines, numberOf, probe } from '../shell/probe.ts';
+import { lines, numberOf, probeInPlace } from '../shell/probe.ts';
 import { excerpt } from '../shell/text.ts';
 import { script } from '../templates.ts';
 
@@ -53,7 +53,7 @@ const contains = ({ point }: Mount, path: string): boolean =>
  * Free bytes (for users who are not root) and inodes of the file systems that matter, and whether they can be written.
  */
 export const storage = (inventory: Inventory) =>
-  probe(
+  probeInPlace(
     withEtcdFolder(inventory, script('host/probe-storage.sh', { DATA_PATHS: dataPaths(inventory), SYSTEM_PATHS })),
     (out): readonly Volume[] => {
       const all = lines(out);

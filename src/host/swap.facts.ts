@@ -1,13 +1,17 @@
-import { lines, probe, wordOf } from '../shell/probe.ts';
+import { lines, probeInPlace, wordOf } from '../shell/probe.ts';
 import { sh } from '../shell/sh.ts';
-import { script } from '../templates.ts';
+import { script, using } from '../templates.ts';
 
 /** Active swap devices and files, as in /proc/swaps. */
-export const swaps = probe(sh`tail -n +2 /proc/swaps`, (out) => lines(out).map((line) => line.split(/\s+/)[0]!));
+export const swaps = probeInPlace(
+  sh`{ read -r _; while IFS= read -r line; do printf '%s\\n' "$line"; done; } </proc/swaps`,
+  (out) => lines(out).map((line) => line.split(/\s+/)[0]!),
+);
 
 /** Lines of /etc/fstab that would turn swap on at boot. */
-export const fstabSwaps = probe(sh`if [ -e /etc/fstab ]; then cat /etc/fstab; fi`, (out) =>
-  lines(out).filter((line) => !/^\s*#/.test(line) && line.trim().split(/\s+/)[2] === 'swap'),
+export const fstabSwaps = probeInPlace(
+  using('host/show-text.sh', sh`if [ -e /etc/fstab ]; then show_text /etc/fstab; fi`),
+  (out) => lines(out).filter((line) => !/^\s*#/.test(line) && line.trim().split(/\s+/)[2] === 'swap'),
 );
 
 /** A unit that turns swap on. */
@@ -25,7 +29,7 @@ const SWAP_SERVICES = ['zramswap.service', 'zram-config.service', 'dphys-swapfil
  * Those that systemd generates from /etc/fstab are left out, they go with the line; those it generates for GPT
  * partitions are not.
  */
-export const swapUnits = probe(
+export const swapUnits = probeInPlace(
   script('host/probe-swap-units.sh', { SERVICES: SWAP_SERVICES }),
   (out): readonly SwapUnit[] =>
     out.split(/^(?=Unit=)/m).flatMap((block) => {
@@ -36,4 +40,4 @@ export const swapUnits = probe(
 );
 
 /** What zram-generator makes: `absent` (not installed), `off` (an empty file overrides it) or `on`. */
-export const zram = probe(script('host/probe-zram.sh'), wordOf('absent', 'off', 'on'));
+export const zram = probeInPlace(script('host/probe-zram.sh'), wordOf('absent', 'off', 'on'));

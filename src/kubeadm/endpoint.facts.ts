@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { ADMIN_CONF, endpointHost } from '../inventory/api-server.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { paths } from '../paths.ts';
-import { probe } from '../shell/probe.ts';
+import { probeInPlace } from '../shell/probe.ts';
 import { script } from '../templates.ts';
 
 /**
@@ -41,7 +41,7 @@ export function parseNewEndpoint(out: string): NewEndpoint {
 export function newEndpoint(inventory: Inventory, host: LinuxHost) {
   const { endpoint, loadBalancer } = inventory;
   const at = 'address' in loadBalancer ? loadBalancer.address : endpointHost(endpoint);
-  return probe(
+  return probeInPlace(
     script('kubeadm/probe-new-endpoint.sh', {
       ENDPOINT: endpoint,
       ADDRESS: isIP(at) === 0 ? '' : at,

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { parse } from 'yaml';
 import { textOf } from '../host/files.facts.ts';
 import { type JsonObject, objectOf } from '../shell/decode.ts';
-import { lines, probe } from '../shell/probe.ts';
+import { lines, probeInPlace } from '../shell/probe.ts';
 import { sh } from '../shell/sh.ts';
 import { script, using } from '../templates.ts';
 
@@ -23,7 +23,7 @@ const NODE_USER = /^CN=system:node:(.+)$/m;
  */
 export type KubeletClient = { readonly node: string } | 'absent' | 'unreadable';
 
-function nodeIn(pem: string): KubeletClient {
+function nodeIn(pem: string | Buffer): KubeletClient {
   try {
     const [, node] = NODE_USER.exec(new X509Certificate(pem).subject) ?? [];
     return node === undefined ? 'unreadable' : { node };
@@ -33,9 +33,12 @@ function nodeIn(pem: string): KubeletClient {
 }
 
 /** See `KubeletClient`. Only the public part is read. */
-export const kubeletClient = probe(script('kubeadm/probe-kubelet-client.sh'), (out): KubeletClient =>
-  out.trim() === '' ? 'absent' : nodeIn(out.trim().slice('certificate'.length).trim()),
-);
+export const kubeletClient = probeInPlace(script('kubeadm/probe-kubelet-client.sh'), (out): KubeletClient => {
+  const [kind = '', ...rest] = out.trim().split('\n');
+  if (kind === '') return 'absent';
+  const text = rest.join('\n');
+  return nodeIn(kind === 'data' ? Buffer.from(text, 'base64') : text);
+});
 
 /** The kubelet's configuration file as kubeadm wrote it; `absent` on a host that has not joined. */
 export const kubeletConfig = textOf('/var/lib/kubelet/config.yaml', (text): JsonObject | 'absent' =>
@@ -49,7 +52,7 @@ export const kubeletFlags = textOf('/var/lib/kubelet/kubeadm-flags.env', kubelet
  * The CRI endpoint that the host's kubelet was given; empty before it was given
  * any. Where several files name one, the kubelet's own order decides: the flag, then kubeadm's file of the host.
  */
-export const kubeletRuntime = probe(
+export const kubeletRuntime = probeInPlace(
   using('runtime/serving-runtime.sh', sh`echo "$runtime_given"`),
   (out): string => lines(out)[0] ?? '',
 );
@@ -66,8 +69,8 @@ export interface KubeletOverride {
 
 /** The arguments that this file gives the kubelet; nothing else of the file is read. */
 export const kubeletOverrides = (file: string) =>
-  probe(
-    sh`if [ -e ${file} ]; then grep -E '^[[:space:]]*KUBELET_[A-Z]+_ARGS=' ${file} || true; fi`,
+  probeInPlace(
+    sh`if [ -e ${file} ]; then while read -r line || [ -n "$line" ]; do case $line in KUBELET_*_ARGS=*) printf '%s\n' "$line" ;; esac; done <${file}; fi`,
     (out): readonly KubeletOverride[] =>
       lines(out).flatMap((line) => {
         const [, variable = '', value = ''] = /^\s*(KUBELET_[A-Z]+_ARGS)=(.*)$/.exec(line) ?? [];

@@ -1,9 +1,10 @@
+import { basename } from 'node:path';
 import { furtherFingerprints, spkiFingerprint } from '../certificates/fingerprint.value.ts';
 import { withEtcdFolder } from '../etcd/folder.facts.ts';
 import { textOf } from '../host/files.facts.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { paths } from '../paths.ts';
-import { lines, numberOf, probe } from '../shell/probe.ts';
+import { lines, numberOf, probeInPlace } from '../shell/probe.ts';
 import { sh } from '../shell/sh.ts';
 import { script } from '../templates.ts';
 import { markerOf } from './marker.facts.ts';
@@ -20,7 +21,7 @@ export const otherCas = textOf('/etc/kubernetes/pki/ca.crt', furtherFingerprints
 
 /** What a kubeadm run leaves on a host, as far as it is there. kube-vip's manifest is there before. */
 export const kubernetesTraces = (inventory: Inventory) =>
-  probe(
+  probeInPlace(
     withEtcdFolder(
       inventory,
       script('kubeadm/probe-kubernetes-traces.sh', { ETCD_DATA: paths.etcdData, KUBE_VIP: paths.kubeVipManifest }),
@@ -28,12 +29,15 @@ export const kubernetesTraces = (inventory: Inventory) =>
     (out): ReadonlySet<string> => new Set(lines(out)),
   );
 
+/** What two facts read of the host's kubeconfig files. */
+const kubeconfigs = script('kubeadm/probe-kubeconfigs.sh');
+
 /** Name and server of the cluster in the host's kubeconfig files (never their credentials). */
-export const kubeconfigCluster = probe(
-  script('kubeadm/probe-kubeconfig-cluster.sh'),
+export const kubeconfigCluster = probeInPlace(
+  kubeconfigs,
   (out): { readonly name: string; readonly server: string } | 'absent' => {
     if (out.trim() === '') return 'absent';
-    const field = (name: string) => new RegExp(`^ *${name}: *(.*)$`, 'm').exec(out)?.[1]?.trim() ?? '';
+    const field = (name: string) => new RegExp(`^field \\S+ ${name}: *(.*)$`, 'm').exec(out)?.[1]?.trim() ?? '';
     return { name: field('name'), server: field('server') };
   },
 );
@@ -47,22 +51,24 @@ export interface KubeconfigServer {
 }
 
 /** The servers in the host's kubeconfig files, by the file's name: `kubelet.conf`. */
-export const kubeconfigServers = probe(
-  script('kubeadm/probe-kubeconfig-servers.sh'),
-  (out): ReadonlyMap<string, KubeconfigServer> =>
-    new Map(
-      lines(out).map((line) => {
-        const [name = '', changed = '', server = ''] = line.split(' ');
-        return [name, { server: server.replaceAll('"', ''), changedMs: Math.round(numberOf(changed, 'time') * 1000) }];
-      }),
-    ),
-);
+export const kubeconfigServers = probeInPlace(kubeconfigs, (out): ReadonlyMap<string, KubeconfigServer> => {
+  const words = lines(out).map((line) => line.split(' '));
+  const urls = words.flatMap(([kind, path = '', url = '']) => (kind === 'server' ? [[path, url] as const] : []));
+  const servers = new Map(urls);
+  return new Map(
+    words.flatMap(([kind, path = '', changed]) => {
+      if (kind !== 'file') return [];
+      const server = (servers.get(path) ?? '').replaceAll('"', '');
+      return [[basename(path), { server, changedMs: Math.round(numberOf(changed, 'time') * 1000) }] as const];
+    }),
+  );
+});
 
 /** The marker; `absent`, or `unreadable` when it is corrupt or from a newer kbuild. */
 export const marker = textOf(paths.marker, markerOf);
 
 /** The unit of a job that runs; `none`. */
-export const runningJob = probe(
+export const runningJob = probeInPlace(
   // systemctl runs only where a unit of a job exists: it takes longer than all files here.
   sh`set -- /run/systemd/transient/kbuild-job-*.service
      if [ -e "$1" ]; then systemctl list-units --plain --no-legend --no-pager --state=active,activating,deactivating 'kbuild-job-*.service'; fi`,
@@ -70,14 +76,14 @@ export const runningJob = probe(
 );
 
 /** True when the kubelet reports that it is healthy. */
-export const kubeletHealthy = probe(
-  sh`if timeout 2 bash -c 'exec 3<>/dev/tcp/127.0.0.1/10248 && printf "GET /healthz HTTP/1.0\r\n\r\n" >&3 && grep -q "200 OK" <&3' 2>/dev/null; then echo healthy; else echo down; fi`,
+export const kubeletHealthy = probeInPlace(
+  script('kubeadm/probe-kubelet-health.sh'),
   (out) => out.trim() === 'healthy',
 );
 
 /** Do the Service addresses of API and DNS answer from this host? `absent` on a host that has not joined. */
 export const serviceNetwork = (apiAddress: string, dnsAddress: string) =>
-  probe(
+  probeInPlace(
     script('kubeadm/probe-service-network.sh', { API: apiAddress, DNS: dnsAddress }),
     (out): { readonly api: boolean; readonly dns: boolean } | 'absent' =>
       out.trim() === 'absent' ? 'absent' : { api: out.includes('api answers'), dns: out.includes('dns answers') },
@@ -88,8 +94,8 @@ export const serviceNetwork = (apiAddress: string, dnsAddress: string) =>
  * as `mount PATH`.
  */
 export const leftovers = (files: readonly string[]) =>
-  probe(
-    sh`set --; for file in ${files}; do set -- "$@" $file; done; ls -d "$@" 2>/dev/null || true
+  probeInPlace(
+    sh`for file in ${files}; do for path in $file; do if [ -e "$path" ] || [ -L "$path" ]; then echo "$path"; fi; done; done
      awk '$2 ~ "^/var/lib/kubelet/" { print "mount " $2 }' /proc/mounts`,
     (out) => lines(out),
   );
@@ -107,7 +113,7 @@ export interface ServedBefore {
 
 /** Empty on a host without a marker. */
 export const servedBefore = (inventory: Inventory) =>
-  probe(
+  probeInPlace(
     withEtcdFolder(inventory, script('kubeadm/probe-served-before.sh', { MARKER: paths.marker })),
     (out): ServedBefore => ({
       olderThanMarker: lines(out).flatMap((line) => (line.startsWith('older ') ? [line.slice('older '.length)] : [])),

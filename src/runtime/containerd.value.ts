@@ -1,8 +1,8 @@
 import { parse as parseToml } from 'smol-toml';
 import { OWN_HEADER } from '../paths.ts';
-import { lines, probe } from '../shell/probe.ts';
+import { lines, probeInPlace } from '../shell/probe.ts';
 import { sh } from '../shell/sh.ts';
-import { script } from '../templates.ts';
+import { script, using } from '../templates.ts';
 import { compareVersions, minorOf } from '../versions.ts';
 import {
   CERTS_D,
@@ -114,17 +114,20 @@ function readConfig(out: string): RuntimeConfig | 'absent' | 'invalid' {
   };
 }
 
-const config = probe(script('runtime/probe-containerd-config.sh'), readConfig);
+const config = probeInPlace(script('runtime/probe-containerd-config.sh'), readConfig);
 
 /** Images in the namespace `k8s.io`. Some systems pack containerd's client as containerd-ctr. */
-const images = probe(
-  sh`client=$(command -v ctr || command -v containerd-ctr) || client=
-     if [ -S ${SOCKET} ] && [ -n "$client" ] && systemctl -q is-active containerd; then "$client" -n k8s.io images ls -q; fi`,
+const images = probeInPlace(
+  using(
+    'host/is-active.sh',
+    sh`client=; for name in containerd-ctr ctr; do if command -v $name >/dev/null; then client=$name; fi; done
+     if [ -S ${SOCKET} ] && [ -n "$client" ] && is_active containerd; then "$client" -n k8s.io images ls -q; fi`,
+  ),
   (out): ReadonlySet<string> => new Set(lines(out)),
 );
 
 /** Shims that run, which containerd's own state lists by namespace (`moby` is Docker's). */
-const containers = probe(
+const containers = probeInPlace(
   sh`for folder in /run/containerd/io.containerd.runtime.v2.task/*/*; do if [ -d "$folder" ]; then echo "$folder"; fi; done`,
   (out): ReadonlyMap<string, number> => {
     const counts = new Map<string, number>();

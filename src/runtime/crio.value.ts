@@ -4,9 +4,10 @@ import { merged } from '../inventory/merge.ts';
 import type { RuntimeHandler } from '../inventory/runtime-handlers.ts';
 import { OWN_HEADER } from '../paths.ts';
 import { type JsonObject, objectOf, objectsOf, textsIn } from '../shell/decode.ts';
-import { probe } from '../shell/probe.ts';
+import { probeInPlace } from '../shell/probe.ts';
 import { madeOfAll, type Secret } from '../shell/secret.ts';
 import { sh } from '../shell/sh.ts';
+import { using } from '../templates.ts';
 import { minorFacts, minorOf } from '../versions.ts';
 import { textAt, valueAt } from './containerd-config.value.ts';
 import { loginOf, pauseImage } from './registries.value.ts';
@@ -136,13 +137,16 @@ function readConfig(out: string): RuntimeConfig | 'absent' | 'invalid' {
   };
 }
 
-const config = probe(
+const config = probeInPlace(
   sh`if command -v crio >/dev/null; then crio config 2>/dev/null || echo '# invalid'; else echo '# absent'; fi`,
   readConfig,
 );
 
-const images = probe(
-  sh`if [ -S ${SOCKET} ] && command -v crictl >/dev/null && systemctl -q is-active crio; then crictl -r ${`unix://${SOCKET}`} images -o json; fi`,
+const images = probeInPlace(
+  using(
+    'host/is-active.sh',
+    sh`if [ -S ${SOCKET} ] && command -v crictl >/dev/null && is_active crio; then crictl -r ${`unix://${SOCKET}`} images -o json; fi`,
+  ),
   (out): ReadonlySet<string> => {
     if (out.trim() === '') return new Set();
     const { images: found } = objectOf(JSON.parse(out));
@@ -204,7 +208,7 @@ export const crio: ContainerRuntime<'crio'> = {
     config,
     images,
     // Containers of podman are not CRI-O's.
-    containers: probe(sh`:`, (): ReadonlyMap<string, number> => new Map()),
+    containers: probeInPlace(sh`:`, (): ReadonlyMap<string, number> => new Map()),
     // Its monitors have scopes outside of the pods' slices: crio-conmon-ID.
     cgroupDriverInUse: cgroupDriverInUse('crio-[0-9a-f]{64}'),
   },

@@ -2,7 +2,7 @@ import type { Inventory, RegistrySettings } from '../inventory/inventory.ts';
 import { merged } from '../inventory/merge.ts';
 import { OWN_HEADER } from '../paths.ts';
 import type { JsonObject } from '../shell/decode.ts';
-import { lines, probe } from '../shell/probe.ts';
+import { lines, probeInPlace } from '../shell/probe.ts';
 import { sh } from '../shell/sh.ts';
 import { script } from '../templates.ts';
 import { compareVersions, minorFacts } from '../versions.ts';
@@ -194,8 +194,8 @@ export const docker: ContainerRuntime<'docker'> = {
   registriesFolder: { path: CERTS_FOLDER, use: 'shared' },
   ownRegistryFiles: sh`for file in ${CERTS_FOLDER}/*/${CA_FILE}; do if [ -f "$file" ]; then echo "$file"; fi; done`,
   probes: {
-    config: probe(script('runtime/probe-docker-config.sh', { SETTINGS }), readConfig),
-    images: probe(
+    config: probeInPlace(script('runtime/probe-docker-config.sh', { SETTINGS }), readConfig),
+    images: probeInPlace(
       ofDocker('image', 'ls', '--format', '{{.Repository}}:{{.Tag}}'),
       (out): ReadonlySet<string> =>
         new Set(
@@ -204,7 +204,7 @@ export const docker: ContainerRuntime<'docker'> = {
             .map(fullName),
         ),
     ),
-    containers: probe(
+    containers: probeInPlace(
       ofDocker('ps', '--format', '{{if .Label "io.kubernetes.docker.type"}}kubernetes{{else}}docker{{end}}'),
       (out): ReadonlyMap<string, number> => {
         const counts = new Map<string, number>();

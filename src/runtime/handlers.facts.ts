@@ -1,7 +1,7 @@
 import { inventoryOn, linuxNodes } from '../inventory/hosts.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { HANDLER_LABEL_PREFIX, handlerLabel } from '../inventory/runtime-handlers.ts';
-import { lines, probe, type Probe } from '../shell/probe.ts';
+import { lines, probe, probeInPlace, type Probe } from '../shell/probe.ts';
 import { script } from '../templates.ts';
 import { HANDLERS } from './handlers.value.ts';
 
@@ -57,7 +57,7 @@ export const handlerPodsProbe = (inventory: Inventory, kubectl: readonly string[
 
 /** Of the programs and devices that the inventory's handlers need on the host: the paths of those that are there. */
 export const handlerPrograms = ({ runtime: { handlers } }: Inventory) =>
-  probe(
+  probeInPlace(
     script('runtime/probe-handler-programs.sh', {
       PROGRAMS: handlers.flatMap(({ kind, path }) => HANDLERS[kind].programs(path)),
       DEVICES: handlers.flatMap(({ kind }) => HANDLERS[kind].device?.path ?? []),

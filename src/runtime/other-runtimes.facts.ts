@@ -1,7 +1,7 @@
 import type { Inventory, RuntimeName } from '../inventory/inventory.ts';
 import { OWN_HEADER } from '../paths.ts';
 import { onceForEach } from '../shell/memo.ts';
-import { type Asked, lines, probe, type Probe, unexpected } from '../shell/probe.ts';
+import { type Asked, lines, probeInPlace, type Probe, unexpected } from '../shell/probe.ts';
 import { quote } from '../shell/sh.ts';
 import { script, using } from '../templates.ts';
 import { CONTAINER_RUNTIMES, containerRuntime, type ContainerRuntime, runtimeFiles } from './runtimes.value.ts';
@@ -34,7 +34,7 @@ export function ofOtherRuntimes<T>(
     return [`if ${where}; then`, `echo ${quote(`${MARK}${runtime.name}`)}`, ask, 'fi'].join('\n');
   });
   const command = using('runtime/serving-runtime.sh', { shell: 'sh', script: parts.join('\n'), title });
-  return probe(
+  return probeInPlace(
     command,
     (out, asked) =>
       new Map(
@@ -67,7 +67,7 @@ export const formerRuntimes = onceForEach((inventory: Inventory): Probe<Readonly
         NAMES: backup === undefined ? [] : [backup],
       });
       return {
-        where: `grep -qsF -- ${quote(OWN_HEADER)} ${quote(config)}`,
+        where: `[ -e ${quote(config)} ] && grep -qsF -- ${quote(OWN_HEADER)} ${quote(config)}`,
         ask: `${files.script}\n${runtime.ownRegistryFiles.script}`,
       };
     },
@@ -119,7 +119,7 @@ export const otherContainers = onceForEach(
       inventory,
       'containers of other runtimes',
       ({ socket, paths, probes }) => ({
-        where: `[ "$runtime_serving" = ${quote(socket)} ] || grep -qsF -- ${quote(OWN_HEADER)} ${quote(paths.config)}`,
+        where: `[ "$runtime_serving" = ${quote(socket)} ] || { [ -e ${quote(paths.config)} ] && grep -qsF -- ${quote(OWN_HEADER)} ${quote(paths.config)}; }`,
         ask: probes.containers.command.script,
       }),
       (answer, { probes }, asked) => probes.containers.parse(answer, asked),

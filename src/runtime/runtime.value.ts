@@ -2,12 +2,15 @@ import type { DownloadName, Inventory, RegistrySettings, RuntimeName } from '../
 import type { HandlerKind, RuntimeHandler } from '../inventory/runtime-handlers.ts';
 import type { Command } from '../shell/command.ts';
 import type { JsonObject } from '../shell/decode.ts';
-import { lines, probe, type Probe } from '../shell/probe.ts';
+import { lines, probeInPlace, type Probe } from '../shell/probe.ts';
 import type { Secret } from '../shell/secret.ts';
 import { sh } from '../shell/sh.ts';
 
 /** Which cgroup driver is in use; `none` if no pod runs, `mixed` if runtime and kubelet disagree. */
 export type DriverInUse = 'systemd' | 'cgroupfs' | 'none' | 'mixed';
+
+/** The path in a line of /proc/PID/cgroup: `HIERARCHY:CONTROLLERS:PATH` (cgroups(7)). */
+const pathIn = (line: string): string => line.slice(line.indexOf(':', line.indexOf(':') + 1) + 1);
 
 /**
  * The cgroup driver that kubelet and runtime really use, read from the cgroups of running containers: the systemd driver
@@ -15,11 +18,12 @@ export type DriverInUse = 'systemd' | 'cgroupfs' | 'none' | 'mixed';
  * `scope` is what the names of the runtime's scopes begin with.
  */
 export const cgroupDriverInUse = (scope: string): Probe<DriverInUse> =>
-  probe(
-    sh`cat /proc/[0-9]*/cgroup 2>/dev/null | grep -E ${`/kubepods|${scope}`} | cut -d: -f3- | sort -u || true`,
+  probeInPlace(
+    // All hierarchies of cgroup v1 have the same path for a container: the first line of a process says enough.
+    sh`grep -hsE -m 1 ${`/kubepods|${scope}`} /proc/[0-9]*/cgroup || true`,
     (out): DriverInUse => {
       const drivers = new Set(
-        lines(out).flatMap((path) => [
+        [...new Set(lines(out).map(pathIn))].flatMap((path) => [
           path.includes('/kubepods.slice') ? 'systemd' : 'cgroupfs',
           ...(/[0-9a-f]{64}/.test(path)
             ? [path.endsWith('.scope') ? ('systemd' as const) : ('cgroupfs' as const)]

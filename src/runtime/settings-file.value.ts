@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { merged } from '../inventory/merge.ts';
 import { isObject, type JsonObject } from '../shell/decode.ts';
-import { lines, probe, type Probe } from '../shell/probe.ts';
+import { lines, probeInPlace, type Probe } from '../shell/probe.ts';
 import { script } from '../templates.ts';
 import type { SharedSettings } from './runtime.value.ts';
 
@@ -21,7 +21,7 @@ interface Record {
 
 /** Reads both files. Without shared settings: neither is there. */
 export const sharedFiles = (shared: SharedSettings | undefined): Probe<SharedFiles> =>
-  probe(
+  probeInPlace(
     script('runtime/probe-shared-settings.sh', { FILES: shared === undefined ? [] : [shared.path, shared.record] }),
     (out): SharedFiles => {
       const [text, record] = lines(out).map((line) =>

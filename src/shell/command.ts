@@ -10,6 +10,12 @@ export interface Command<in out S extends Shell = Shell> {
   readonly title: string;
   /** The host that the work is about, where another one does it: errors and events name this one. */
   readonly about?: string;
+  /**
+   * True for a probe that a host runs in the one shell of all probes, without a process of its own: it sets nothing of
+   * the shell but variables, functions, IFS and `set -f`, leaves nothing running, and prints the same whatever other
+   * probes have set. If it fails or hangs, only its own fact is unknown (templates/cluster/probe-batch.sh).
+   */
+  readonly inPlace?: boolean;
   /** How long it may take as a job, in ms; default: by the job's name. */
   readonly deadlineMs?: number;
   /** Makes the type invariant; never called. */

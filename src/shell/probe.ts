@@ -33,6 +33,10 @@ export const probe = <T>(command: Command<'sh'>, parse: (stdout: string, asked: 
   parse: onceForSameText(parse),
 });
 
+/** A probe of a Linux host that runs in the one shell of all probes (see `Command.inPlace`). */
+export const probeInPlace = <T>(command: Command<'sh'>, parse: (stdout: string, asked: Asked) => T): Probe<T> =>
+  probe({ ...command, inPlace: true }, parse);
+
 /** The last line of a text; empty if the text is blank. */
 export const lastLine = (text: string): string => text.trim().split('\n').at(-1)!.trim();
 

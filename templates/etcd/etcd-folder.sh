@@ -3,8 +3,16 @@
 # where it does not say. Without a manifest it is DEFAULT_FOLDER.
 etcd_folder=$DEFAULT_FOLDER
 for manifest in $MANIFESTS; do
-  if [ -e "$manifest" ]; then
-    etcd_folder=$(tr -d '"' <"$manifest" | tr -d "'" | sed -n 's/^ *- *--data-dir=//p' | head -n 1)
-    break
-  fi
+  if ! [ -e "$manifest" ]; then continue; fi
+  etcd_folder=
+  while read -r dash flag || [ -n "$dash" ]; do
+    flag=${flag#[\"\']}
+    case "$dash $flag" in '- --data-dir='*)
+      etcd_folder=${flag#--data-dir=}
+      etcd_folder=${etcd_folder%[\"\']}
+      break
+      ;;
+    esac
+  done <"$manifest"
+  break
 done

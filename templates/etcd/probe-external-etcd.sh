@@ -3,7 +3,7 @@
 # version, health and the number of keys in RANGE (JSON), or an error. CA, CERTIFICATE, KEY: paths.
 if [ -z "$URLS" ] || [ -e /etc/kubernetes/kubelet.conf ] || [ ! -e "$KEY" ] || ! command -v curl >/dev/null; then
   echo 'not asked'
-  exit 0
+  URLS=
 fi
 ask() { curl -sS --noproxy '*' --max-time 4 --cacert "$CA" --cert "$CERTIFICATE" --key "$KEY" "$@" 2>&1; }
 # `echo` of Debian's shell makes line breaks of backslashes.

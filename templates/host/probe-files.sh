@@ -15,9 +15,8 @@ for path in $PATHS; do
     folders=$folders$path$IFS
   done
 done
-note_root_folders <<END
-$(stat -c '%u %g %f %n' -- / $folders 2>/dev/null || :)
-END
+found=$(stat -c '%u %g %f %n' -- / $folders 2>/dev/null) || :
+note_root_folders "$found"
 set --
 for path in $PATHS; do
   if ! root_path "$path"; then
@@ -30,7 +29,8 @@ for path in $PATHS; do
     echo "other $path"
   else echo "absent $path"; fi
 done
-found=$(for tree in $TREES; do if [ -d "$tree" ]; then find "$tree" -type f; fi; done)
+found=
+for tree in $TREES; do if [ -d "$tree" ]; then found="$found$IFS$(find "$tree" -type f)"; fi; done
 set -- "$@" $found
 if [ $# -gt 0 ]; then
   stat -L -c 'stat %a %U:%G %.Y %n' -- "$@"

@@ -6,7 +6,13 @@ for save in iptables-save ip6tables-save; do
   if command -v $save >/dev/null; then $save 2>/dev/null | grep -E "^:($CHAINS)" || true; fi
 done
 if command -v nft >/dev/null; then
-  nft list tables 2>/dev/null | while read -r _ family table; do
-    case $family in ip | ip6) if printf '%s\n' "$TABLES" | grep -qxF -e "$table"; then echo "nft $family $table"; fi ;; esac
+  tables=$(nft list tables 2>/dev/null) || :
+  IFS='
+'
+  set -f
+  for table in $tables; do
+    for name in $TABLES; do
+      case $table in "table ip $name" | "table ip6 $name") echo "nft ${table#table }" ;; esac
+    done
   done
 fi

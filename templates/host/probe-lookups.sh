@@ -1,12 +1,44 @@
-# shellcheck shell=sh disable=SC2046,SC2154  # words of a list; parameters come from outside
-# Prints the IPv4 addresses that the host's resolver has for its own name (as `own`), `localhost` and NAMES, one a line.
+# shellcheck shell=sh disable=SC2154  # parameters come from outside
+# Prints the IPv4 addresses that the host's resolver has for its own name (as `own`), `localhost` and NAMES (one a line):
+# `NAME known ADDRESSES`, or `NAME silent` if no answer came in time. An address may stand there several times.
 resolve() {
   status=0
   found=$(timeout 3 getent ahostsv4 "$2") || status=$?
   if [ $status = 124 ]; then
     echo "$1 silent"
-  else echo "$1 known" $(echo "$found" | cut -d' ' -f1 | sort -u); fi
+    return 0
+  fi
+  addresses=
+  for line in $found; do addresses="$addresses ${line%%[[:space:]]*}"; done
+  echo "$1 known$addresses"
 }
-resolve own "$(uname -n)" &
-for name in localhost $NAMES; do resolve "$name" "$name" & done
-wait
+own=
+read -r own </proc/sys/kernel/hostname || :
+set -- "$own" localhost $NAMES
+IFS='
+'
+set -f
+# One process for all: the first line of each name that is known shows a name behind the kind of socket. If one of them
+# is not known, or not in time, it does not tell which.
+answers='' first=''
+if found=$(timeout 3 getent ahostsv4 "$@"); then
+  for line in $found; do
+    case $line in *[A-Z]' '[!\ ]*) answers="$answers$first" first=$IFS ;; esac
+    answers="$answers ${line%%[[:space:]]*}"
+  done
+fi
+count=0
+for line in $answers; do count=$((count + 1)); done
+if [ $count = $# ]; then
+  shift
+  name=own
+  for line in $answers; do
+    echo "$name known$line"
+    name=${1-}
+    if [ $# -gt 0 ]; then shift; fi
+  done
+else
+  shift
+  resolve own "$own"
+  for name in "$@"; do resolve "$name" "$name"; done
+fi

@@ -1,8 +1,9 @@
 # shellcheck shell=sh
+# uses: host/show-text.sh host/is-active.sh
 # Prints /etc/resolv.conf, then, where systemd-resolved runs, `active` and the configuration that it writes for others.
-if [ -e /etc/resolv.conf ]; then cat /etc/resolv.conf; fi
+if [ -e /etc/resolv.conf ]; then show_text /etc/resolv.conf; fi
 echo ---
-if systemctl -q is-active systemd-resolved 2>/dev/null; then
+if is_active systemd-resolved; then
   echo active
-  if [ -e /run/systemd/resolve/resolv.conf ]; then cat /run/systemd/resolve/resolv.conf; fi
+  if [ -e /run/systemd/resolve/resolv.conf ]; then show_text /run/systemd/resolve/resolv.conf; fi
 fi

@@ -3,7 +3,13 @@
 # the space there, then all mounts, then etcd's folder.
 set --
 for path in $DATA_PATHS "$etcd_folder" $SYSTEM_PATHS; do
-  while ! [ -e "$path" ]; do path=$(dirname "$path"); done
+  while ! [ -e "$path" ]; do
+    case $path in
+      ?*/*) path=${path%/*} ;;
+      /*) path=/ ;;
+      *) path=. ;;
+    esac
+  done
   set -- "$@" "$path"
 done
 readlink -f -- "$@"

@@ -27,12 +27,14 @@ profile() (
   done
 )
 
-reapply=$(sed -n 's/^[[:space:]]*reapply_sysctl[[:space:]]*=[[:space:]]*//p' "$ROOT/etc/tuned/tuned-main.conf" 2>/dev/null | tail -n 1)
-case $reapply in
-  '' | 1* | [YyTt]*)
-    if [ -e "$ROOT/etc/tuned" ] && [ -f "$ROOT/etc/sysctl.conf" ]; then settings "$ROOT/etc/sysctl.conf" 0; fi
-    ;;
-  *)
-    for name in $(cat "$ROOT/etc/tuned/active_profile" "$ROOT/etc/tuned/post_loaded_profile" 2>/dev/null || :); do profile "$name" 0; done
-    ;;
-esac
+if [ -e "$ROOT/etc/tuned" ]; then
+  reapply=$(sed -n 's/^[[:space:]]*reapply_sysctl[[:space:]]*=[[:space:]]*//p' "$ROOT/etc/tuned/tuned-main.conf" 2>/dev/null | tail -n 1)
+  case $reapply in
+    '' | 1* | [YyTt]*)
+      if [ -f "$ROOT/etc/sysctl.conf" ]; then settings "$ROOT/etc/sysctl.conf" 0; fi
+      ;;
+    *)
+      for name in $(cat "$ROOT/etc/tuned/active_profile" "$ROOT/etc/tuned/post_loaded_profile" 2>/dev/null || :); do profile "$name" 0; done
+      ;;
+  esac
+fi

@@ -3,25 +3,36 @@
 # First line: `held` if a machine of the network has ADDRESS (empty: not asked), else `free`. Second: `ours` or `other`
 # by the CA of the server that answers, `unknown` if none does. Third: `ok`, or the last line of what kubectl says.
 # KUBECACHE: a folder that a reboot clears.
-if [ ! -e "$CONF" ] || [ "$(sed -n 's/^ *server: *//p' "$CONF" | head -n 1 | tr -d '"')" = "https://$ENDPOINT" ]; then exit 0; fi
 ask() {
   env -u HTTPS_PROXY -u https_proxy KUBECACHEDIR="$KUBECACHE" timeout 8 kubectl --kubeconfig "$CONF" --server "https://$ENDPOINT" --request-timeout 5s "$@" get --raw /readyz 2>&1 | tail -n 1
 }
-answer=$(ask)
-whose=ours
-if [ "$answer" != ok ]; then
-  # Every API server of kubeadm is also called `kubernetes`: by that name, only its CA counts.
-  case $(ask --tls-server-name kubernetes) in
-    ok | *' (Forbidden)'* | *Unauthorized* | *'[-]'* | *'readyz check failed'*) ;;
-    *'signed by unknown authority'* | *'certificate is valid for'* | *'certificate is not trusted'*) whose=other ;;
-    *) whose=unknown ;;
-  esac
+server="https://$ENDPOINT"
+if [ -e "$CONF" ]; then
+  server=
+  while read -r name value || [ -n "$name" ]; do
+    if [ "$name" != server: ]; then continue; fi
+    server=${value#\"}
+    server=${server%\"}
+    break
+  done <"$CONF"
 fi
-held=free
-if [ -n "$ADDRESS" ]; then
-  case $(ip -o neigh show to "$ADDRESS" 2>/dev/null) in
-    *FAILED* | *INCOMPLETE*) ;;
-    *lladdr*) held=held ;;
-  esac
+if [ "$server" != "https://$ENDPOINT" ]; then
+  answer=$(ask)
+  whose=ours
+  if [ "$answer" != ok ]; then
+    # Every API server of kubeadm is also called `kubernetes`: by that name, only its CA counts.
+    case $(ask --tls-server-name kubernetes) in
+      ok | *' (Forbidden)'* | *Unauthorized* | *'[-]'* | *'readyz check failed'*) ;;
+      *'signed by unknown authority'* | *'certificate is valid for'* | *'certificate is not trusted'*) whose=other ;;
+      *) whose=unknown ;;
+    esac
+  fi
+  held=free
+  if [ -n "$ADDRESS" ]; then
+    case $(ip -o neigh show to "$ADDRESS" 2>/dev/null) in
+      *FAILED* | *INCOMPLETE*) ;;
+      *lladdr*) held=held ;;
+    esac
+  fi
+  printf '%s\n%s\n%s\n' "$held" "$whose" "$answer"
 fi
-printf '%s\n%s\n%s\n' "$held" "$whose" "$answer"

@@ -1,8 +1,17 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
-# Prints the files below the folder REGISTRIES that begin with kbuild's HEADER, and the CA certificates beside them.
-if [ -d "$REGISTRIES" ]; then
-  find "$REGISTRIES" -name hosts.toml -exec grep -lF -e "$HEADER" -- {} + | while read -r file; do
-    echo "$file"
-    ls "$(dirname "$file")/ca.crt" 2>/dev/null || true
-  done
-fi
+# Prints the hosts.toml of the folders below REGISTRIES, one for each registry, that hold kbuild's HEADER, and the CA
+# certificates beside them.
+for file in "$REGISTRIES"/*/hosts.toml; do
+  if ! [ -f "$file" ]; then continue; fi
+  isOwn=
+  while IFS= read -r line || [ -n "$line" ]; do
+    case $line in *"$HEADER"*)
+      isOwn=yes
+      break
+      ;;
+    esac
+  done <"$file"
+  if [ -z "$isOwn" ]; then continue; fi
+  echo "$file"
+  if [ -e "${file%/*}/ca.crt" ]; then echo "${file%/*}/ca.crt"; fi
+done

@@ -5,9 +5,17 @@
 # the kubelet's configuration. The last file is that of a host of role etcd.
 runtime_given=
 for runtime_file in /var/lib/kubelet/kubeadm-flags.env /var/lib/kubelet/instance-config.yaml /var/lib/kubelet/config.yaml /etc/kubernetes/etcd-kubelet.yaml; do
-  if [ -z "$runtime_given" ] && [ -f "$runtime_file" ]; then
-    runtime_given=$(sed -nE 's/.*(--container-runtime-endpoint=|containerRuntimeEndpoint:) *"?([^" ]+).*/\2/p' "$runtime_file" | head -n 1)
-  fi
+  if [ -n "$runtime_given" ] || ! [ -f "$runtime_file" ]; then continue; fi
+  while [ -z "$runtime_given" ] && { IFS= read -r runtime_line || [ -n "$runtime_line" ]; }; do
+    case $runtime_line in
+      *--container-runtime-endpoint=*) runtime_given=${runtime_line##*--container-runtime-endpoint=} ;;
+      *containerRuntimeEndpoint:*) runtime_given=${runtime_line##*containerRuntimeEndpoint:} ;;
+      *) continue ;;
+    esac
+    runtime_given=${runtime_given#"${runtime_given%%[! ]*}"}
+    runtime_given=${runtime_given#\"}
+    runtime_given=${runtime_given%%[ \"]*}
+  done <"$runtime_file"
 done
 runtime_serving=${runtime_given#unix://}
 case $runtime_serving in /var/run/*) runtime_serving=${runtime_serving#/var} ;; esac

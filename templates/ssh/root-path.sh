@@ -9,9 +9,16 @@
 root_folders='
 '
 
-# Reads line by line `UID GID MODE NAME` (MODE in hexadecimal digits, of lstat), and notes the folders that root alone can write to.
+# Reads in $1 line by line `UID GID MODE NAME` (MODE in hexadecimal digits, of lstat), and notes the folders that root alone
+# can write to. IFS is a line feed, and `set -f` is on.
 note_root_folders() {
-  while IFS=' ' read -r uid gid mode name; do
+  for entry in $1; do
+    uid=${entry%% *}
+    entry=${entry#* }
+    gid=${entry%% *}
+    entry=${entry#* }
+    mode=${entry%% *}
+    name=${entry#* }
     if [ "$uid" != 0 ] || [ $((0x$mode & 0170000)) -ne $((0040000)) ] || [ $((0x$mode & 0002)) -ne 0 ]; then continue; fi
     if [ $((0x$mode & 0020)) -ne 0 ] && [ "$gid" != 0 ]; then continue; fi
     root_folders="$root_folders$name

@@ -279,7 +279,7 @@ test('the pods that may know the old CA alone are those that read it and are old
 
 test('the authorities of a host are read from what lies beside each other', () => {
   const found = parseAuthorities(
-    `file ca 1795560575.437\n${OLD.pem}${NEW.pem}file ca-new 1795560575.9\n${NEW.pem}key ca aa\nkey ca-new bb\nconf admin.conf\n${OLD.pem}conf kubelet.conf\nsigning /etc/kubernetes/pki/ca-signing.crt\n`,
+    `file ca 1795560575.437\n${OLD.pem}${NEW.pem}file ca-new 1795560575.9\n${NEW.pem}key ca aa\nkey ca-new bb\nconf admin.conf\n${Buffer.from(OLD.pem).toString('base64')}\nconf kubelet.conf\nsigning /etc/kubernetes/pki/ca-signing.crt\n`,
   );
   expect(found.files.ca.bundle.map(({ subject }) => subject)).toEqual([OLD.subject, NEW.subject]);
   expect(found.files.ca).toMatchObject({

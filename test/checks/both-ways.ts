@@ -105,11 +105,17 @@ const w1 = (printed: RawAnswers): Situation => ({ printed: { w1: printed } });
 const cp1 = (printed: RawAnswers): Situation => ({ printed: { cp1: printed } });
 
 /** The inventory asks for chrony on w1, where these services run. */
+/** What systemctl shows of units that run: one name a line. */
+function running(units: string): string {
+  const names = units.trim().split('\n');
+  return `${names.map((name) => `Unit=${name}\n`).join('')}${names.map(() => 'ActiveState=active\n').join('\n')}`;
+}
+
 const wantsChrony = (timeServices: string, more: RawAnswers = {}): Situation => ({
   inventory: inventory({
     hosts: hosts.map((host) => (host.name === 'w1' ? { ...host, timeSync: { kind: 'chrony', servers: [] } } : host)),
   }),
-  printed: { w1: { timeServices, ...more } },
+  printed: { w1: { timeServices: running(timeServices), ...more } },
 });
 
 /** Joined hosts in a cluster that owns these objects; a route of w1 leads into a further network of Services. */

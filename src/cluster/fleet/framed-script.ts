@@ -79,19 +79,37 @@ interface Deadlines {
 
 const RUN = script('cluster/probes.sh', { BATCH: script('cluster/probe-batch.sh').script }).script;
 
-/** A command as one quoted word; most commands are the same for every host. */
-const argumentOf = onceForEach(({ script }: Command<'sh'>) => quote(script));
+/** A command as two words, how it is run and the quoted script; most commands are the same for every host. */
+const argumentsOf = onceForEach(
+  ({ script, inPlace }: Command<'sh'>) => `${inPlace ? 'here' : 'apart'} ${quote(script)}`,
+);
+
+/** Stands between the names of the facts that have one answer in common. */
+const AND = ',';
+
+/** The commands, each once, with the names of all facts that it is for. */
+function askedOnce(commands: Readonly<Record<string, Command<'sh'>>>): ReadonlyMap<string, readonly string[]> {
+  const names = new Map<string, string[]>();
+  for (const [name, command] of Object.entries(commands)) {
+    const words = argumentsOf(command);
+    const known = names.get(words);
+    if (known === undefined) names.set(words, [name]);
+    else known.push(name);
+  }
+  return names;
+}
 
 /**
- * One script that runs every command and frames each output with a nonce that no output can guess. All run in one shell
- * under one deadline; a command that hangs costs itself alone.
+ * One script that runs every command and frames each output with a nonce that no output can guess. A text that several
+ * facts have as their command runs once, for the first of them, and all get its answer or its failure. Commands run in
+ * one shell under one deadline; a command that hangs or fails costs its own facts alone.
  */
 export function framedScript(
   commands: Readonly<Record<string, Command<'sh'>>>,
   nonce: string,
   { probe, batch }: Deadlines = { probe: PROBE_SECONDS, batch: 5 },
 ): Command<'sh'> {
-  const words = Object.entries(commands).flatMap(([name, command]) => [quote(name), argumentOf(command)]);
+  const words = [...askedOnce(commands)].flatMap(([command, names]) => [quote(names.join(AND)), command]);
   const limits = [`ENOUGH=${String(batch)}`, `LONGEST=${String(batch + probe)}`];
   const parameters = [`NONCE=${nonce}`, ...limits, `set -- ${words.join(' ')}`];
   return {
@@ -156,15 +174,16 @@ export function readFrames(
   // Most scripts have no failed command, and all their stderr would be searched for nothing.
   let errors: ReturnType<typeof frames> | undefined;
   const answers: Record<string, Answer> = {};
-  for (const [name, { text, status }] of frames(stdout, nonce)) {
-    if (status === 0) answers[name] = { stdout: text };
-    else {
+  for (const [names, { text, status }] of frames(stdout, nonce)) {
+    let answer: Answer = { stdout: text };
+    if (status !== 0) {
       const why =
         status === 124 || status === 137 ? `no answer within ${String(seconds)} s` : `status ${String(status)}`;
       errors ??= frames(stderr, nonce);
-      const detail = errors.get(name)?.text.trim().split('\n').slice(-3).join(' ') ?? '';
-      answers[name] = { failed: detail === '' ? why : `${why}: ${detail}` };
+      const detail = errors.get(names)?.text.trim().split('\n').slice(-3).join(' ') ?? '';
+      answer = { failed: detail === '' ? why : `${why}: ${detail}` };
     }
+    for (const name of names.split(AND)) answers[name] = answer;
   }
   return answers;
 }

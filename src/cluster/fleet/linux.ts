@@ -19,7 +19,7 @@ import { installedPrograms } from '../../host/packages/binaries.value.ts';
 import { onHost } from '../../host/packages/distributions.value.ts';
 import { keyrings } from '../../host/packages/keyrings.facts.ts';
 import { packages } from '../../host/packages/packages.facts.ts';
-import { applied, services } from '../../host/services.facts.ts';
+import { applied, services, timeServices } from '../../host/services.facts.ts';
 import { storage } from '../../host/storage.facts.ts';
 import { fstabSwaps, swaps, swapUnits, zram } from '../../host/swap.facts.ts';
 import * as surroundings from '../../host/system.facts.ts';
@@ -164,7 +164,7 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost, watched: Watc
     resolver,
     firewall,
     cloudInit: surroundings.cloudInit,
-    timeServices: surroundings.timeServices,
+    timeServices: timeServices(watched.units),
     missingTools: surroundings.missingTools,
     cosign: surroundings.cosign,
     securityModules: surroundings.securityModules,

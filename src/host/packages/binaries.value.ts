@@ -3,7 +3,7 @@ import type { Inventory, LinuxHost } from '../../inventory/inventory.ts';
 import { paths } from '../../paths.ts';
 import { containerRuntime, unitsOf } from '../../runtime/runtimes.value.ts';
 import type { Command } from '../../shell/command.ts';
-import { lines, probe } from '../../shell/probe.ts';
+import { lines, probeInPlace } from '../../shell/probe.ts';
 import { script, using } from '../../templates.ts';
 import type { Distribution } from './distribution.value.ts';
 import type { PackageRequest, PackageState } from './package-manager.value.ts';
@@ -13,7 +13,7 @@ import { anyVersion, goArchitecture, programFiles } from './sources.value.ts';
  * Programs that kbuild installed, by the name of the package that they stand for. `half`: a file is missing or another
  * one.
  */
-export const installedPrograms = probe(
+export const installedPrograms = probeInPlace(
   script('host/packages/probe-programs.sh', { PROGRAMS: paths.programs }),
   (out): ReadonlyMap<string, PackageState> =>
     new Map(

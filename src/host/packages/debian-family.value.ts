@@ -1,4 +1,4 @@
-import { lines, probe } from '../../shell/probe.ts';
+import { lines, probeInPlace } from '../../shell/probe.ts';
 import { sh } from '../../shell/sh.ts';
 import { script } from '../../templates.ts';
 import { chronySources } from './chrony.value.ts';
@@ -6,7 +6,7 @@ import type { Distribution, Family } from './distribution.value.ts';
 import { type PackageManager, parseLocks, type Route, transaction } from './package-manager.value.ts';
 
 const installed: PackageManager['installed'] = (names) =>
-  probe(
+  probeInPlace(
     sh`dpkg-query -W -f '\${Package} \${Version} \${Status}\n' ${names} 2>/dev/null || true`,
     (out) =>
       new Map(
@@ -24,7 +24,7 @@ const installed: PackageManager['installed'] = (names) =>
   );
 
 /** By status, because `dpkg --audit` also complains for good about packages that were built without checksums. */
-const broken: PackageManager['broken'] = probe(
+const broken: PackageManager['broken'] = probeInPlace(
   sh`dpkg-query -W -f '\${db:Status-Status} \${db:Status-Eflag} \${Package}\n'`,
   (out) =>
     lines(out).flatMap((line) => {
@@ -37,10 +37,10 @@ const broken: PackageManager['broken'] = probe(
 
 const lockHolders = script('host/packages/probe-locks-by-inode.sh', {
   FILES: ['/var/lib/dpkg/lock-frontend', '/var/lib/dpkg/lock', '/var/lib/apt/lists/lock'],
-  KINDS: '(POSIX|OFDLCK|FLOCK)',
+  KINDS: ['POSIX-*', 'OFDLCK-*', 'FLOCK-*'],
 });
 
-const locks: PackageManager['locks'] = probe(lockHolders, (out) =>
+const locks: PackageManager['locks'] = probeInPlace(lockHolders, (out) =>
   // The script finds holders by inode, which is unique on one file system only: other programs are left out by name.
   parseLocks(out).filter(({ process }) =>
     /apt|dpkg|unattended|aptitude|packagekit|synaptic|python|perl/i.test(process),
@@ -102,7 +102,7 @@ const debianFamily: Family = {
   chrony: chronySources('chrony', '/etc/chrony/chrony.conf', '/etc/chrony/sources.d'),
   downloader: 'host/packages/debian/download.sh',
   kubeletArguments: '/etc/default/kubelet',
-  pendingReboot: probe(
+  pendingReboot: probeInPlace(
     sh`if [ -e /run/reboot-required ]; then echo pending; if [ -e /run/reboot-required.pkgs ]; then sort -u /run/reboot-required.pkgs; fi; fi`,
     (out) => (out.startsWith('pending') ? lines(out).slice(1) : 'none'),
   ),

@@ -3,6 +3,7 @@ import type { RepositorySource, RuntimeName } from '../../inventory/inventory.ts
 import { HANDLERS } from '../../runtime/handlers.value.ts';
 import { CONTAINER_RUNTIMES } from '../../runtime/runtimes.value.ts';
 import { probe, type Probe, unexpected } from '../../shell/probe.ts';
+import { using } from '../../templates.ts';
 import { debian, ubuntu } from './debian-family.value.ts';
 import type { Distribution, Family, OsRelease } from './distribution.value.ts';
 import { flatcar } from './flatcar.value.ts';
@@ -187,9 +188,6 @@ export function onHost<T>(pick: (family: Family) => Probe<T> | undefined, unknow
   );
   const ids = (family: string) => distributions.filter((one) => one.family === family).map(({ id }) => id);
   const script = [
-    'family=',
-    // A file may lack either, and `set -u` is on. A file that cannot be read ends the probe: the host is then unknown.
-    'ID= ID_LIKE=; ids=$(. /etc/os-release && echo "$ID $ID_LIKE")',
     'for id in $ids; do case $id in',
     ...[...probes.keys()].map((family) => `${ids(family).join(' | ')}) family=${family}; break ;;`),
     'esac; done',
@@ -198,7 +196,9 @@ export function onHost<T>(pick: (family: Family) => Probe<T> | undefined, unknow
     'esac',
   ].join('\n');
   const title = [...probes.values()].map(({ command }) => command.title).join(' or ');
-  return probe({ shell: 'sh', script, title }, (out, asked) => {
+  const command = using('host/packages/system-ids.sh', { shell: 'sh', script, title });
+  const inPlace = [...probes.values()].every((picked) => picked.command.inPlace === true);
+  return probe({ ...command, inPlace }, (out, asked) => {
     if (out.trim() === '') return unknown;
     const [family = '', ...answer] = out.split('\n');
     const picked = probes.get(family);

@@ -1,6 +1,6 @@
 import { parse as parseToml } from 'smol-toml';
 import { objectOf, objectsOf, textIn } from '../../shell/decode.ts';
-import { lines, probe } from '../../shell/probe.ts';
+import { lines, probeInPlace } from '../../shell/probe.ts';
 import { script, using } from '../../templates.ts';
 import { type PackageManager, parseLocks, transaction } from './package-manager.value.ts';
 import {
@@ -59,7 +59,7 @@ interface Generation {
 /**
  * Releases by which an operator, the image or Red Hat's subscription manager has replaced `$releasever` (dnf.conf(5)).
  */
-export const releaseLocks: NonNullable<PackageManager['releaseLocks']> = probe(
+export const releaseLocks: NonNullable<PackageManager['releaseLocks']> = probeInPlace(
   script('host/packages/rpm/probe-release-locks.sh', { ROOT: '' }),
   (out) =>
     lines(out).flatMap((line) => {
@@ -72,7 +72,7 @@ export const releaseLocks: NonNullable<PackageManager['releaseLocks']> = probe(
 const installedBy =
   ({ lockFile, locked }: Generation): PackageManager['installed'] =>
   (names) =>
-    probe(queryRpmAndLocks(names, lockFile), (out) => {
+    probeInPlace(queryRpmAndLocks(names, lockFile), (out) => {
       const held = locked(out);
       return new Map(
         readRpm(out).map(({ name, full, version }) => [
@@ -130,7 +130,7 @@ export const dnf: PackageManager = managerOf({
   functions: 'host/packages/rhel/dnf4.sh',
   lockFile: '/etc/dnf/plugins/versionlock.list',
   locked: lockedInList,
-  holders: probe(script('host/packages/rhel/probe-locks.sh'), parseLocks),
+  holders: probeInPlace(script('host/packages/rhel/probe-locks.sh'), parseLocks),
   stateFolder: '/var/lib/dnf',
 });
 
@@ -139,7 +139,7 @@ export const dnf5: PackageManager = managerOf({
   functions: 'host/packages/rhel/dnf5.sh',
   lockFile: '/etc/dnf/versionlock.toml',
   locked: lockedInToml,
-  holders: probe(
+  holders: probeInPlace(
     script('host/packages/probe-locks-by-inode.sh', {
       FILES: [
         '/var/lib/dnf/system-repo.lock',
@@ -147,7 +147,7 @@ export const dnf5: PackageManager = managerOf({
         '/run/dnf/rpmtransaction.lock',
       ],
       // Reading the list of packages takes a lock that others share; it is no obstacle.
-      KINDS: 'POSIX +ADVISORY +WRITE',
+      KINDS: ['POSIX-ADVISORY-WRITE'],
     }),
     parseLocks,
   ),

@@ -1,4 +1,4 @@
-import { lines, probe } from '../../shell/probe.ts';
+import { lines, probeInPlace } from '../../shell/probe.ts';
 import { sh } from '../../shell/sh.ts';
 import type { Distribution } from './distribution.value.ts';
 import type { PackageState } from './package-manager.value.ts';
@@ -8,7 +8,7 @@ import type { PackageState } from './package-manager.value.ts';
  * and the CA certificates.
  */
 const brought: NonNullable<Distribution['brought']> = (names) =>
-  probe(
+  probeInPlace(
     sh`if [ -x /usr/bin/containerd ]; then /usr/bin/containerd --version | sed 's/.* v\\{0,1\\}\\([0-9][^ ]*\\).*/containerd \\1/'; fi
        if [ -e /etc/ssl/certs/ca-certificates.crt ]; then echo 'ca-certificates image'; fi`,
     (out): ReadonlyMap<string, PackageState> =>
@@ -39,7 +39,7 @@ export const flatcar: Distribution = {
   downloader: 'host/packages/download-with-curl.sh',
   helpers: () => [],
   kubeletArguments: '/etc/default/kubelet',
-  pendingReboot: probe(
+  pendingReboot: probeInPlace(
     sh`status=$(update_engine_client -status 2>&1) || { echo "update_engine_client: $status" >&2; exit 1; }
        case $status in *UPDATE_STATUS_UPDATED_NEED_REBOOT*) echo pending ;; esac`,
     (out) => (out.startsWith('pending') ? ['an update of the image'] : 'none'),

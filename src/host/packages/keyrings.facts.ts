@@ -1,7 +1,7 @@
 import { daysLeft, RENEWED_AT_DAYS } from '../../certificates/expiry.value.ts';
-import { lines, numberOf, probe } from '../../shell/probe.ts';
-import { sh } from '../../shell/sh.ts';
+import { lines, numberOf, probeInPlace } from '../../shell/probe.ts';
 import { watchedMap } from '../../shell/watched.ts';
+import { script } from '../../templates.ts';
 import { type KeyEnd, readKeyFile } from './openpgp.value.ts';
 
 /** A key file of a package repository on a host. */
@@ -35,14 +35,15 @@ function read(data: Buffer): Omit<Keyring, 'writtenMs'> {
 
 /** The given key files by path; those that are absent are left out. */
 export const keyrings = (paths: readonly string[]) =>
-  probe(
-    sh`for path in ${paths}; do if [ -f "$path" ]; then echo "$(base64 -w 0 "$path") $path $(stat -c %Y "$path")"; fi; done`,
-    (out): ReadonlyMap<string, Keyring> =>
-      watchedMap(
-        paths,
-        lines(out).map((line) => {
-          const [data, path, writtenS] = line.split(' ');
-          return [path!, { ...read(Buffer.from(data ?? '', 'base64')), writtenMs: numberOf(writtenS, 'time') * 1000 }];
-        }),
-      ),
-  );
+  probeInPlace(script('host/packages/probe-keyrings.sh', { KEYRINGS: paths }), (out): ReadonlyMap<string, Keyring> => {
+    const words = lines(out).map((line) => line.split(' '));
+    const written = new Map(words.flatMap(([kind, path, time]) => (kind === 'written' ? [[path!, time]] : [])));
+    return watchedMap(
+      paths,
+      words.flatMap(([kind, path = '', data = '']) => {
+        if (kind !== 'data') return [];
+        const writtenMs = numberOf(written.get(path), 'time') * 1000;
+        return [[path, { ...read(Buffer.from(data, 'base64')), writtenMs }] as const];
+      }),
+    );
+  });

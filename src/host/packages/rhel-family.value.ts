@@ -1,4 +1,4 @@
-import { lines, probe } from '../../shell/probe.ts';
+import { lines, probeInPlace } from '../../shell/probe.ts';
 import { script } from '../../templates.ts';
 import { chronyOfDhcp, chronySources } from './chrony.value.ts';
 import type { Distribution, Family } from './distribution.value.ts';
@@ -13,7 +13,7 @@ export const rhelFamily: Family = {
   chrony: chronyOfDhcp('chronyd', '/etc/chrony.conf', '/run/chrony-dhcp'),
   downloader: 'host/packages/download-with-curl.sh',
   kubeletArguments: '/etc/sysconfig/kubelet',
-  pendingReboot: probe(script('host/packages/rhel/probe-reboot.sh'), (out) =>
+  pendingReboot: probeInPlace(script('host/packages/rhel/probe-reboot.sh'), (out) =>
     out.startsWith('pending') ? lines(out).slice(1) : 'none',
   ),
   toolPackages: {
@@ -85,7 +85,7 @@ export const fedora: Distribution = {
   ends: { '43': '2026-12-09', '44': '2027-06-02' },
   support: 'supported',
   packages: dnf5,
-  pendingReboot: probe(script('host/packages/rhel/probe-reboot-dnf5.sh'), (out) =>
+  pendingReboot: probeInPlace(script('host/packages/rhel/probe-reboot-dnf5.sh'), (out) =>
     out.startsWith('pending') ? lines(out).slice(1) : 'none',
   ),
   // Docker publishes a repository for each version of Fedora.

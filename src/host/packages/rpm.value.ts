@@ -1,6 +1,6 @@
 import { paths } from '../../paths.ts';
 import type { Command } from '../../shell/command.ts';
-import { lines, probe } from '../../shell/probe.ts';
+import { lines, probeInPlace } from '../../shell/probe.ts';
 import { sh } from '../../shell/sh.ts';
 import { script, using } from '../../templates.ts';
 import type { PackageManager, PlacedRepository, Proxy, RepositoryId, Route } from './package-manager.value.ts';
@@ -47,7 +47,7 @@ export const readRpm = (out: string): readonly RpmPackage[] =>
   });
 
 /** An interrupted transaction leaves two versions of a package: the new one installed, the old one not yet removed. */
-export const brokenRpm: PackageManager['broken'] = probe(withRpm(sh`installed_twice`), (out) =>
+export const brokenRpm: PackageManager['broken'] = probeInPlace(withRpm(sh`installed_twice`), (out) =>
   lines(out).map((name) => ({ name, state: 'installed twice' })),
 );
 
@@ -94,7 +94,7 @@ export function rpmRepository(
 
 /** Names of the enabled repositories that these files (patterns) describe, without kbuild's. */
 export const enabledRepositories = (files: readonly string[]): NonNullable<PackageManager['systemRepositories']> =>
-  probe(script('host/packages/rpm/probe-repositories.sh', { FILES: files }), lines);
+  probeInPlace(script('host/packages/rpm/probe-repositories.sh', { FILES: files }), lines);
 
 /** Where the metadata of a repository is: it names its packages in no plain text. */
 export const rpmLists: PackageManager['lists'] = (placed, machine) => ({

@@ -1,4 +1,4 @@
-import { lines, probe } from '../../shell/probe.ts';
+import { lines, probeInPlace } from '../../shell/probe.ts';
 import { script } from '../../templates.ts';
 import { chronyIncluded } from './chrony.value.ts';
 import type { Distribution, Family, OsRelease } from './distribution.value.ts';
@@ -34,14 +34,14 @@ function lockedNames(out: string): ReadonlySet<string> {
 }
 
 const installed: PackageManager['installed'] = (names) =>
-  probe(queryRpmAndLocks(names, '/etc/zypp/locks'), (out) => {
+  probeInPlace(queryRpmAndLocks(names, '/etc/zypp/locks'), (out) => {
     const locked = lockedNames(out);
     return new Map(
       readRpm(out).map(({ name, version }) => [name, { state: 'installed', version, held: locked.has(name) }]),
     );
   });
 
-const locks: PackageManager['locks'] = probe(script('host/packages/suse/probe-locks.sh'), parseLocks);
+const locks: PackageManager['locks'] = probeInPlace(script('host/packages/suse/probe-locks.sh'), parseLocks);
 
 const repositoryFiles: PackageManager['repositoryFiles'] = (id) => ({
   source: `/etc/zypp/repos.d/kbuild-${id}.repo`,
@@ -90,7 +90,7 @@ const suseFamily: Family = {
   chrony: chronyIncluded('chronyd', '/etc/chrony.conf', '/etc/chrony.d'),
   downloader: 'host/packages/download-with-curl.sh',
   kubeletArguments: '/etc/sysconfig/kubelet',
-  pendingReboot: probe(script('host/packages/suse/probe-reboot.sh'), (out) =>
+  pendingReboot: probeInPlace(script('host/packages/suse/probe-reboot.sh'), (out) =>
     out.startsWith('pending') ? lines(out).slice(1) : 'none',
   ),
   toolPackages: {

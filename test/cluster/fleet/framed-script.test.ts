@@ -3,12 +3,14 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { describe, expect, test } from 'vitest';
 import { framedScript, readFrames } from '../../../src/cluster/fleet/framed-script.ts';
+import type { Command } from '../../../src/shell/command.ts';
 import { sh } from '../../../src/shell/sh.ts';
 import { pathOf } from '../../needs/table.ts';
 
 const SHELLS = [
   { name: 'sh', tags: [], program: () => '/bin/sh', flags: [] },
   { name: 'dash', tags: ['dash'], program: () => pathOf('dash'), flags: [] },
+  { name: 'busybox sh', tags: ['busybox'], program: () => pathOf('busybox'), flags: ['sh'] },
   { name: 'bash --posix', tags: ['bash'], program: () => pathOf('bash'), flags: ['--posix'] },
 ] as const;
 
@@ -68,17 +70,69 @@ for (const { name, tags, program, flags } of SHELLS)
         last: { stdout: 'end\n' },
       }));
 
-    test('a probe that hangs, or that ends the shell, fails alone', async () => {
+    // busybox brings a `timeout` of its own, which ends a process without its children.
+    if (name !== 'busybox sh')
+      test('a probe that hangs, or that ends the shell, fails alone', async () => {
+        const answers = await asked(
+          {
+            before: sh`echo 1`,
+            hangs: sh`echo half; sleep 100`,
+            kills: sh`kill -9 $$`,
+            after: sh`echo 2`,
+            'hangs in place': { ...sh`echo half; sleep 100`, inPlace: true },
+            last: { ...sh`echo 3`, inPlace: true },
+          },
+          { probe: 1, batch: 0 },
+        );
+        expect(answers).toEqual({
+          before: { stdout: '1\n' },
+          hangs: { failed: 'no answer within 20 s' },
+          kills: { failed: expect.stringMatching(/^(?:status \d+|no answer)/) as string },
+          after: { stdout: '2\n' },
+          'hangs in place': { failed: 'no answer within 20 s' },
+          last: { stdout: '3\n' },
+        });
+      });
+
+    test('a probe in the shell of all that fails or ends that shell costs itself alone', async () => {
+      const here = (command: Command<'sh'>) => ({ ...command, inPlace: true });
       const answers = await asked(
-        { before: sh`echo 1`, hangs: sh`echo half; sleep 100`, kills: sh`kill -9 $$`, after: sh`echo 2` },
+        {
+          before: here(sh`echo 1; read -r word || echo nothing to read`),
+          fails: here(sh`echo half; echo why >&2; false; echo on`),
+          strict: here(sh`echo "$not_set"; echo on`),
+          ends: here(sh`echo all; exit 0`),
+          sets: here(sh`IFS=x; set -f; set -- a b; echo $#`),
+          sees: here(sh`words='a b'; set -- $words /et*; echo "$# $3"`),
+          apart: sh`cd /; set +e; false; echo "$LC_ALL"`,
+          after: here(sh`echo "$PWD" | grep -cx / || true`),
+        },
         { probe: 1, batch: 0 },
       );
       expect(answers).toEqual({
-        before: { stdout: '1\n' },
-        hangs: { failed: 'no answer within 20 s' },
-        kills: { failed: expect.stringMatching(/^(?:status \d+|no answer)/) as string },
-        after: { stdout: '2\n' },
+        before: { stdout: '1\nnothing to read\n' },
+        fails: { failed: 'status 1: why' },
+        strict: { failed: expect.stringContaining('not_set') as string },
+        ends: { stdout: 'all\n' },
+        sets: { stdout: '2\n' },
+        sees: { stdout: '3 /etc\n' },
+        apart: { stdout: 'C\n' },
+        after: { stdout: '0\n' },
       });
+    });
+
+    test('facts of one command have its one answer, or its one failure', async () => {
+      const counted = sh`echo asked >&2; echo x; false`;
+      expect(
+        await asked({ one: sh`echo "$$"`, odd: counted, other: sh`echo "$$"`, two: { ...counted, title: 'other' } }),
+      ).toEqual({
+        one: { stdout: expect.stringMatching(/^\d+\n$/) as string },
+        other: { stdout: expect.stringMatching(/^\d+\n$/) as string },
+        odd: { failed: 'status 1: asked' },
+        two: { failed: 'status 1: asked' },
+      });
+      const { script } = framedScript({ odd: counted, two: counted }, 'NONCE');
+      expect(script.split('echo asked')).toHaveLength(2);
     });
 
     test('the output of a probe cannot end the answer of another probe', async () => {
