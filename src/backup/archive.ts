@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto';
 import { type Manifest, MANIFEST, manifestText, parseManifest, type Part } from './manifest.ts';
 
-/** Size of a block of a tar archive, in bytes: a header is one, and the content of a file is padded to whole ones. */
+/**
+ * Size of a block of a tar archive, in bytes. A header takes one block. The content of a file is padded to whole
+ * blocks.
+ */
 export const TAR_BLOCK = 512;
 
 /** The largest file that the header can describe, in bytes (11 octal digits). */
 const TAR_LARGEST = 8 ** 11 - 1;
 
-/** The sum of a header's bytes, with the sum itself read as spaces. */
+/** The checksum of a header: the sum of its bytes, with the field of the checksum itself read as spaces. */
 export const tarChecksum = (block: Buffer): number =>
   block.reduce((total, byte, i) => total + (i >= 148 && i < 156 ? 0x20 : byte), 0);
 
@@ -34,7 +37,7 @@ export function tarHeader(name: string, size: number, nowMs: number): Buffer {
 
 type Bytes = AsyncIterable<Uint8Array>;
 
-/** A part to be written. */
+/** A part that `archived` writes. */
 export interface PartToWrite {
   readonly part: Part;
   readonly content: () => Bytes | Iterable<Uint8Array>;
@@ -42,7 +45,7 @@ export interface PartToWrite {
 
 const padding = (size: number): Uint8Array => Buffer.alloc((TAR_BLOCK - (size % TAR_BLOCK)) % TAR_BLOCK);
 
-/** The part of a text that is in memory. */
+/** A part whose content is a text in memory. */
 export function textPart(name: string, text: string): PartToWrite {
   const bytes = Buffer.from(text);
   const sha256 = createHash('sha256').update(bytes).digest('hex');
@@ -50,8 +53,8 @@ export function textPart(name: string, text: string): PartToWrite {
 }
 
 /**
- * The bytes of a backup, not encrypted: a tar archive that begins with the manifest. Throws when a part is not what the
- * manifest says of it: its file changed meanwhile.
+ * The bytes of a backup, not encrypted: a tar archive that begins with the manifest. Throws if a part differs from its
+ * size or hash in the manifest: its file changed during the backup.
  */
 export async function* archived(manifest: Manifest, parts: readonly PartToWrite[], nowMs: number): Bytes {
   for (const { part, content } of [textPart(MANIFEST, manifestText(manifest)), ...parts]) {
@@ -70,7 +73,7 @@ export async function* archived(manifest: Manifest, parts: readonly PartToWrite[
   yield Buffer.alloc(2 * TAR_BLOCK);
 }
 
-/** A part that is read. `content` must be read to its end before the next part. */
+/** A part that `readArchive` reads. The caller must read `content` to its end before the next part. */
 export interface PartRead {
   readonly part: Part;
   readonly content: Bytes;
@@ -104,7 +107,7 @@ class Source {
   async *exactly(size: number): Bytes {
     for (let left = size; left > 0;) {
       const found = await this.some(left);
-      if (found.length === 0) throw new Error('it ends in its middle');
+      if (found.length === 0) throw new Error('it is cut off');
       left -= found.length;
       yield found;
     }
@@ -124,11 +127,11 @@ const textAt = (block: Buffer, from: number, length: number): string =>
     .split('\0', 1)[0]!
     .trim();
 
-/** Name and size by a header. Throws on anything but a regular file in our own form. */
+/** Name and size from a header. Throws unless it is the header of a regular file as `tarHeader` writes it. */
 function headerOf(block: Buffer): { readonly name: string; readonly size: number } {
   const sum = Number.parseInt(textAt(block, 148, 8), 8);
   if (sum !== tarChecksum(block) || textAt(block, 257, 6) !== 'ustar' || block[156] !== '0'.charCodeAt(0))
-    throw new Error('it is no archive of kbuild');
+    throw new Error('it is not a backup of kbuild');
   return { name: textAt(block, 0, 100), size: Number.parseInt(textAt(block, 124, 12), 8) };
 }
 
@@ -138,13 +141,13 @@ async function* verified(content: Bytes, { name, sha256 }: Part): Bytes {
     hash.update(chunk);
     yield chunk;
   }
-  if (hash.digest('hex') !== sha256) throw new Error(`${name} is not what its manifest says`);
+  if (hash.digest('hex') !== sha256) throw new Error(`${name} does not match its hash in the manifest`);
 }
 
 /**
- * Reads a backup that was decrypted: calls `use` with every part, in the order of the manifest, with its hash verified
- * at its end. No name leads to a file. Throws an error that says what is wrong; what was read until then must not be
- * used.
+ * Reads a decrypted backup: calls `use` with every part, in the order of the manifest, and verifies its hash at its
+ * end. Never opens a file by the name of a part. Throws an error with the reason if the backup is damaged. The caller
+ * must then discard all that it has read.
  */
 export async function readArchive(bytes: Bytes, use: (read: PartRead) => Promise<void>): Promise<Manifest> {
   const source = new Source(bytes);

@@ -12,8 +12,8 @@ export const isEncryptionConfiguration = (text: string): boolean =>
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /**
- * The keys of an EncryptionConfiguration (kubernetes.io, "Encrypting Confidential Data at Rest"), each once, as hashes.
- * Throws on a text that is none.
+ * The keys of an EncryptionConfiguration (kubernetes.io, "Encrypting Confidential Data at Rest"), each key once, as a
+ * hash. Throws if the text is not an EncryptionConfiguration.
  */
 export function encryptionKeys(configuration: Secret): readonly EncryptionKey[] {
   const { resources } = objectOf(parse(revealed(configuration)));
@@ -33,7 +33,10 @@ export function encryptionKeys(configuration: Secret): readonly EncryptionKey[] 
   return [...new Map(keys.map((key) => [`${key.provider} ${key.name} ${key.sha256 ?? ''}`, key])).values()];
 }
 
-/** The keys that `found` does not have: what they encrypted cannot be read there. */
+/**
+ * The wanted keys that are not in `found`. Without them the API servers cannot read the objects that these keys
+ * encrypted.
+ */
 export const missingKeys = (
   wanted: readonly EncryptionKey[],
   found: readonly EncryptionKey[],

@@ -14,12 +14,12 @@ import { UsageError } from '../errors.ts';
 import { revealed, type Secret } from '../shell/secret.ts';
 import { withoutEnd } from '../shell/text.ts';
 
-/** age's way to encrypt for an SSH key (filippo.io/age/agessh), which the library leaves to its users. */
+/** age's type of recipient for SSH keys (filippo.io/age/agessh). The age library does not implement it. */
 const LABEL = 'age-encryption.org/v1/ssh-ed25519';
 const TYPE = 'ssh-ed25519';
 const TAG_BYTES = 16;
 const NO_NONCE = Buffer.alloc(12);
-/** What stands before the 32 bytes of a key in DER. */
+/** The DER prefixes of a private and a public key. The key's 32 bytes follow. */
 const PKCS8 = Buffer.from('302e020100300506032b656e04220420', 'hex');
 const SPKI = Buffer.from('302a300506032b656e032100', 'hex');
 const BASE = Buffer.from([9, ...new Array<number>(31).fill(0)]);
@@ -106,7 +106,7 @@ export function sshIdentity(seed: Buffer): Identity {
         try {
           return Buffer.concat([cipher.update(sealed.subarray(0, -TAG_BYTES)), cipher.final()]);
         } catch {
-          // The four bytes of the tag may be those of another key.
+          // Another key may have the same tag: a tag has only four bytes.
         }
       }
       return null;
@@ -114,10 +114,10 @@ export function sshIdentity(seed: Buffer): Identity {
   };
 }
 
-/** How a backup is locked: for the holders of keys, or by a passphrase. There is no third way. */
+/** How kbuild encrypts a backup: for the holders of keys, or with a passphrase. kbuild never writes it unencrypted. */
 export type Lock = { readonly recipients: readonly string[] } | { readonly passphrase: Secret };
 
-/** What may open a backup. */
+/** The keys and the passphrase with which kbuild tries to open a backup. */
 export interface Keyring {
   /** Lines of age's identity files: `AGE-SECRET-KEY-1…`. */
   readonly identities?: readonly Secret[];
@@ -126,7 +126,7 @@ export interface Keyring {
   readonly passphrase?: Secret;
 }
 
-/** Shorter passphrases are guessed from a stolen file. */
+/** Minimum length of a passphrase, in characters. An attacker with a stolen file can guess a shorter one. */
 export const SHORTEST_PASSPHRASE = 12;
 
 /** The first line of each file that age encrypted. */
@@ -167,13 +167,13 @@ type Bytes = AsyncIterable<Uint8Array>;
 
 const streamOf = (bytes: Bytes) => ReadableStream.from(bytes) as globalThis.ReadableStream<Uint8Array>;
 
-/** The bytes, encrypted as age does it. @throws UsageError for a recipient or passphrase that does not do */
+/** The bytes, encrypted as age does it. @throws UsageError for a recipient or passphrase that kbuild cannot use */
 export const encrypted = async (bytes: Bytes, lock: Lock): Promise<Bytes> =>
   await encrypterOf(lock).encrypt(streamOf(bytes));
 
 /**
- * The bytes that an encrypted file holds. They are whole only when the iteration ends without an error: a file that was
- * cut off or changed fails in its middle. @throws UsageError when no key opens it
+ * The decrypted bytes of a file. They are complete only if the iteration ends without an error: the iteration fails if
+ * the file was cut off or changed. @throws UsageError if no key opens it
  */
 export async function decrypted(bytes: Bytes, { identities = [], seeds = [], passphrase }: Keyring): Promise<Bytes> {
   const decrypter = new Decrypter();

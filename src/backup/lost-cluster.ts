@@ -8,9 +8,9 @@ import type { Inventory } from '../inventory/inventory.ts';
 import { isInitFromBackup } from '../kubeadm/marker.facts.ts';
 import type { Manifest } from './manifest.ts';
 
-/** How the workers of the inventory stand to a backup. */
+/** The workers of the inventory, by whether they belong to the cluster of a backup. */
 export interface Workers {
-  /** Their kubelets trust its CA: they come by themselves. */
+  /** Their kubelets trust the backup's CA: they rejoin by themselves. */
   readonly own: readonly string[];
   /** Nodes of another cluster. */
   readonly others: readonly string[];
@@ -31,8 +31,8 @@ export function workersOf(inventory: Inventory, fleet: Fleet, { ca }: Manifest):
 }
 
 /**
- * Refuses a backup whose CA no worker trusts although they are nodes of some cluster: it is of another one with the
- * name.
+ * Refuses a backup if workers are nodes of a cluster and none of them trusts the backup's CA: the backup is of another
+ * cluster with the same name.
  */
 export function workerRefusals({ name }: Inventory, { own, others }: Workers): readonly Refused[] {
   if (own.length > 0 || others.length === 0) return [];
@@ -47,8 +47,9 @@ export function workerRefusals({ name }: Inventory, { own, others }: Workers): r
 }
 
 /**
- * Why control planes cannot be made anew on these hosts: one of them holds a control plane, or the endpoint is served,
- * so not all are lost. `fleet`: without workers. Throws `FactError` when a fact that it needs is unknown.
+ * The reasons why kbuild must not create new control planes on these hosts: a host holds a control plane, or a control
+ * plane serves the endpoint, so not all control planes are lost. `fleet`: without workers. Throws `FactError` when a
+ * fact that it needs is unknown.
  */
 export function splitBrainRefusals(inventory: Inventory, fleet: Fleet): readonly Refused[] {
   const controls = controlPlanes(inventory).flatMap((host) => {
@@ -67,7 +68,7 @@ export function splitBrainRefusals(inventory: Inventory, fleet: Fleet): readonly
           host.name,
           'it holds a control plane or parts of one, so not all control planes are lost',
           isInitFromBackup(linuxFacts(fleet, host)?.marker)
-            ? `a restore came far here: run the same command again when its API answers, within minutes after ${host.name} has started; else \`kbuild reset --hosts ${host.name}\` first`
+            ? `an earlier restore created it: run the same command again when its API answers, within minutes after ${host.name} has started; if it does not answer, \`kbuild reset --hosts ${host.name}\` first`
             : `if its data may be wanted: \`kbuild etcd snapshot restore\` or \`kbuild etcd recover\`, see docs/operations.md; if not, \`kbuild reset --hosts ${host.name}\` first`,
         ),
     ),
@@ -87,9 +88,9 @@ export function splitBrainRefusals(inventory: Inventory, fleet: Fleet): readonly
 const KUBELET_CONF = '/etc/kubernetes/kubelet.conf';
 
 /**
- * Refuses to create a cluster where every worker that answers is a node of one already: its control planes are lost,
- * and a new cluster under the same endpoint would have another CA, so that none of them could come back. undefined
- * elsewhere. Throws `FactError` when a fact that it needs is unknown.
+ * Refuses to create a cluster if every observed worker is already a node of another one: the control planes of that
+ * cluster are lost, and a new cluster at the same endpoint would have another CA, so that no worker could rejoin.
+ * Returns undefined otherwise. Throws `FactError` when a fact that it needs is unknown.
  */
 export function lostCluster(inventory: Inventory, fleet: Fleet): Refused | undefined {
   if (fleet.cluster.state !== 'absent') return undefined;
@@ -112,7 +113,7 @@ export function lostCluster(inventory: Inventory, fleet: Fleet): Refused | undef
   );
 }
 
-/** An address of the lost control plane at which something may still run. */
+/** An address of a lost control plane at which a member of etcd or an API server may still run. */
 export interface OldAddress {
   readonly name: string;
   readonly address: string;
@@ -145,8 +146,8 @@ export function oldAddresses(fleet: Fleet, { controlPlanes: controls, etcd }: Ma
 }
 
 /**
- * The nodes of lost control planes that the API still has: their machines are gone, and their names may come back on
- * others. Throws `FactError` when a fact that it needs is unknown.
+ * Names of the Node objects of lost control planes: their machines are gone, and other machines may get their names.
+ * Throws `FactError` when a fact that it needs is unknown.
  */
 export function lostNodes(inventory: Inventory, fleet: Fleet, manifest: Manifest): readonly string[] {
   const { cluster } = fleet;

@@ -5,15 +5,16 @@ const hash = z.string().regex(/^[0-9a-f]{64}$/);
 const fingerprint = z.string().regex(/^sha256:[0-9a-f]{64}$/);
 
 /**
- * Names of parts: relative, of plain words, so that no program that unpacks the archive writes anywhere else.
+ * Names of parts: relative paths of plain words, so that a program that unpacks the archive writes below its folder
+ * only.
  */
 const PART_NAME = /^(?:[a-z0-9][a-z0-9-]*\/)*[a-z0-9][a-z0-9.-]*$/;
 
-/** The part that describes all others, and stands first. */
+/** The first part. It describes all other parts. */
 export const MANIFEST = 'manifest.json';
-/** The snapshot of etcd, which stands last. */
+/** The last part: the snapshot of etcd. */
 export const SNAPSHOT = 'snapshot.db';
-/** The inventory's own text. */
+/** The part with the text of the inventory. */
 export const INVENTORY = 'inventory.yaml';
 
 const part = z.strictObject({ name: z.string().max(100).regex(PART_NAME), size: z.int().nonnegative(), sha256: hash });
@@ -28,16 +29,16 @@ const encryptionKey = z.strictObject({
 
 const schema = z.strictObject({
   format: z.literal('kbuild-backup'),
-  /** Readers refuse a version that they do not know. */
+  /** A reader refuses a version that it does not know. */
   formatVersion: z.literal(1),
-  /** Version of the kbuild that made it. */
+  /** Version of the kbuild that wrote the backup. */
   kbuild: z.string(),
   cluster: z.string().min(1),
   /** ISO 8601. */
   taken: z.iso.datetime(),
   kubernetes: z.string().regex(/^\d+\.\d+\.\d+/),
   endpoint: z.string(),
-  /** Of the cluster's CA: by its public key. */
+  /** Fingerprint of the public key of the cluster's CA. */
   ca: fingerprint,
   frontProxyCa: fingerprint,
   etcdCa: fingerprint,
@@ -45,24 +46,24 @@ const schema = z.strictObject({
     topology: z.enum(['stacked', 'built']),
     revision: z.number(),
     keys: z.number(),
-    /** Version of its storage. */
+    /** Version of etcd's storage. */
     version: z.string(),
     members: z.array(z.strictObject({ name: z.string(), peerUrl: z.string() })),
   }),
-  /** Name of the host whose files and member of etcd were read. */
+  /** Name of the host from which kbuild took the files and the snapshot. */
   through: z.string(),
   controlPlanes: z.array(z.strictObject({ name: z.string(), address: z.string() })),
   workers: z.array(z.string()),
   /** kubeadm's ClusterConfiguration. */
   configuration: z.record(z.string(), z.unknown()),
-  /** Where the API servers read their EncryptionConfiguration, and which keys it has; missing without one. */
+  /** Path of the API servers' EncryptionConfiguration, and the keys in it; missing if there is none. */
   encryption: z.strictObject({ path: z.string(), keys: z.array(encryptionKey) }).optional(),
-  /** Files that the inventory names: their part, and the path as it was on the machine of the backup. */
+  /** Files that the inventory names: the name of the part, and the path on the machine that ran the backup. */
   files: z.array(z.strictObject({ name: z.string(), path: z.string() })),
   parts: z.array(part).max(2_000),
 });
 
-/** What a backup is of, and the size and SHA-256 of each of its parts, in their order. */
+/** Describes a backup: its cluster, and the size and SHA-256 of each of its parts, in their order. */
 export type Manifest = z.output<typeof schema>;
 export type Part = Manifest['parts'][number];
 /** A key of the API servers' encryption at rest: its name and a hash, never the key. */
@@ -84,7 +85,7 @@ export function parseManifest(text: string): Manifest {
     throw new Error(`it has the format ${String(formatVersion)}, and this kbuild knows 1: use a newer kbuild`);
   const { success, data, error } = schema.safeParse(value);
   if (success) return data;
-  throw new Error(`its ${MANIFEST} is none of a backup: ${z.prettifyError(error).replaceAll('\n', ' ')}`);
+  throw new Error(`its ${MANIFEST} is not valid: ${z.prettifyError(error).replaceAll('\n', ' ')}`);
 }
 
 /** kubeadm's ClusterConfiguration of a backup. */

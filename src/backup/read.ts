@@ -26,13 +26,13 @@ async function textOf({ part, content }: PartRead): Promise<Secret> {
   return Secret.of(Buffer.concat(chunks).toString('utf8'));
 }
 
-/** Reads to the end, for the hash. */
+/** Reads the content to its end, so that its hash is verified. */
 async function drained(content: AsyncIterable<Uint8Array>): Promise<void> {
   const chunks = content[Symbol.asyncIterator]();
   while ((await chunks.next()).done !== true);
 }
 
-/** Names of the files of the control plane's PKI that a backup has, below /etc/kubernetes/pki. */
+/** Prefix of the names of parts that come from /etc/kubernetes/pki of the control plane. */
 export const PKI = 'pki/';
 
 /** The certificate and the key of each authority, and its fingerprint in the manifest. */
@@ -59,7 +59,7 @@ function checkAuthorities(manifest: Manifest, contents: Backup['contents']): voi
 
 /**
  * Decrypts a backup, reads it to its end, and verifies every part. `snapshotTo`: a new local file for the snapshot of
- * etcd, which gets mode 0600; without it the snapshot is read and verified, and goes nowhere.
+ * etcd, which gets mode 0600; without it kbuild verifies the snapshot and discards it.
  * @throws UsageError when no key opens it; Refused when it is damaged, cut off, or its parts do not belong together
  */
 export async function readBackup(file: string, keyring: Keyring, snapshotTo?: string): Promise<Backup> {

@@ -17,8 +17,8 @@ import { encryptionKeys, missingKeys } from './encryption-keys.ts';
 import { configurationOf, type Manifest } from './manifest.ts';
 
 /**
- * Why a backup is none of the inventory's cluster, or cannot become it; empty if it can. Pure, and needs no host: the endpoint,
- * the subnets and the name must be the same, because every kubelet and kubeconfig holds them.
+ * The reasons why kbuild cannot restore the inventory's cluster from a backup; empty if it can. Needs no host. The
+ * name, the endpoint and the subnets must be the same, because every kubelet and kubeconfig holds them.
  */
 export function backupRefusals(inventory: Inventory, manifest: Manifest): readonly Refused[] {
   if (manifest.cluster !== inventory.name)
@@ -56,7 +56,7 @@ function topologyRefusals(inventory: Inventory, { etcd }: Manifest): readonly Re
       'backup-topology',
       inventory.name,
       'its etcd does not run on the control planes, and kbuild brings only such clusters back from a backup',
-      'if etcd lives, nothing of the data is lost: name its hosts, and open the backup with age and tar to put /etc/kubernetes/pki back (docs/operations.md)',
+      'if etcd still runs, no data is lost: name its hosts, and open the backup with age and tar to put /etc/kubernetes/pki back (docs/operations.md)',
     ),
   ];
 }
@@ -75,12 +75,15 @@ function versionRefusals({ name, kubernetes }: Inventory, manifest: Manifest): r
   ];
 }
 
-/** Authorities of the inventory that are not the backup's, or that sign another way: the founder would get files that do not fit each other. */
+/**
+ * Refuses authorities of the inventory that differ from the backup's, or that sign in another way: the founder would
+ * get keys and certificates that do not belong together.
+ */
 const authorityRefusals = (inventory: Inventory, manifest: Manifest): readonly Refused[] =>
   KUBEADM_AUTHORITIES.flatMap((name): readonly Refused[] => {
     const own = ownAuthority(inventory, name);
     const setting = settingOf(name);
-    // A backup calls its authorities as the inventory does.
+    // The manifest uses the inventory's names of the authorities.
     const saved = manifest[AUTHORITY_SETTINGS[name]];
     const named = own === undefined ? saved : spkiFingerprint(own.cert);
     if (named !== saved)
@@ -115,7 +118,7 @@ const authorityRefusals = (inventory: Inventory, manifest: Manifest): readonly R
         ];
   });
 
-/** Keys of the files that the inventory gives its control planes. */
+/** Encryption keys in the files that the inventory distributes to its control planes. */
 function keysOfFiles(inventory: Inventory) {
   const names = new Set(controlPlanes(inventory).map(({ name }) => name));
   return inventory.files

@@ -78,7 +78,9 @@ describe('a backup', () => {
       'pki/ca.key is not the key of this certificate',
     );
     const swapped = (await plainBackup()).toString('latin1').replace('data of etcd', 'data of evil');
-    await expect(read(Buffer.from(swapped, 'latin1'))).rejects.toThrow('snapshot.db is not what its manifest says');
+    await expect(read(Buffer.from(swapped, 'latin1'))).rejects.toThrow(
+      'snapshot.db does not match its hash in the manifest',
+    );
   });
 
   test('is refused when it has less, more or other parts than its manifest', async () => {
@@ -90,7 +92,7 @@ describe('a backup', () => {
       'more than its manifest',
     );
     await expect(read(await plainBackup(manifestOf({}, without), without))).rejects.toThrow('it has no pki/sa.key');
-    await expect(read(Buffer.alloc(2_048))).rejects.toThrow('no archive of kbuild');
+    await expect(read(Buffer.alloc(2_048))).rejects.toThrow('not a backup of kbuild');
   });
 
   test('cannot name a file outside of itself', async () => {
