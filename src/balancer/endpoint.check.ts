@@ -18,7 +18,7 @@ import type { EndpointAnswer } from './endpoint.facts.ts';
 const endpointName: Check = {
   name: 'endpoint-name',
   title: "the endpoint's name resolves on every host, and to the same address",
-  why: 'Kubelets reach the API by it. Add it to DNS, or set `kubernetes.endpointInHosts: true` where one control plane is behind it. Without a load balancer it must be an address of the control plane.',
+  why: 'Kubelets reach the API by this name. Add it to DNS. With a single control plane you may set `kubernetes.endpointInHosts: true` instead. Without a load balancer the name must resolve to an address of the control plane.',
   severities: ['error'],
   test: ({ inventory, fleet }) => {
     const name = inventory.endpoint.slice(0, inventory.endpoint.lastIndexOf(':'));
@@ -35,10 +35,10 @@ const endpointName: Check = {
         const addresses = facts.lookups.get(name) ?? [];
         const remedy = `correct DNS or /etc/hosts of the host`;
         if (addresses === 'silent' || addresses.length === 0) {
-          const message = `does not know ${name}, the endpoint${addresses === 'silent' ? ': no name server answered within 3 s' : ''}`;
+          const message = `cannot resolve ${name}, the endpoint${addresses === 'silent' ? ': no nameserver answered within 3 s' : ''}`;
           found.push({ severity: 'error', host: host.name, message, remedy });
         } else if (own !== undefined && !addresses.some((address) => own.includes(address))) {
-          const message = `takes ${name} for ${addresses.join(', ')}, and it is ${own[0]!} (${only!.name})`;
+          const message = `resolves ${name} to ${addresses.join(', ')}, but the endpoint is ${own[0]!} (${only!.name})`;
           found.push({ severity: 'error', host: host.name, message, remedy });
         } else {
           const key = addresses.toSorted().join(', ');
@@ -56,7 +56,7 @@ const endpointName: Check = {
         names.map((host) => ({
           severity: 'error' as const,
           host,
-          message: `takes ${name} for ${addresses}, other hosts for ${most![0]}`,
+          message: `resolves ${name} to ${addresses}, other hosts to ${most![0]}`,
           remedy: 'make DNS and /etc/hosts of all hosts agree',
         })),
       ),
@@ -72,7 +72,7 @@ const NO_WAY: Partial<Readonly<Record<EndpointAnswer, string>>> = {
 
 const error = (message: string, remedy: string): readonly HostFinding[] => [{ severity: 'error', message, remedy }];
 
-/** No machine has the address yet that kbuild will put on a balancer. */
+/** Reports a virtual address that another machine already has: kbuild is about to put it on a load balancer. */
 function virtualAddressIsFree({ inventory, facts, fleet }: HostSeen): readonly HostFinding[] {
   const { loadBalancer } = inventory;
   if (!('address' in loadBalancer) || !['refused', 'open', 'serves'].includes(facts.endpoint)) return [];
@@ -87,13 +87,14 @@ function virtualAddressIsFree({ inventory, facts, fleet }: HostSeen): readonly H
 const PAGE = {
   name: 'endpoint',
   title: 'the endpoint leads to a load balancer that waits, and a virtual address is free',
-  why: 'Before the cluster stands, a connection to `kubernetes.endpoint` should be refused: the balancer is there and has nothing behind it. One that times out never reaches a control plane; one that is served belongs to another cluster. Mend the load balancer, or choose another address.',
+  why: 'Before the cluster exists, a connection to `kubernetes.endpoint` should be refused: the load balancer runs, and no control plane is behind it yet. If the connection times out, it will never reach a control plane. If an API server answers, it belongs to another cluster. Mend the load balancer, or choose another address.',
   severities: ['error', 'warning'],
 } as const;
 
 /**
- * The endpoint leads somewhere. Before there is a cluster a refused connection is right: the balancer is there, and
- * nothing behind it (kubernetes.io, "Creating Highly Available Clusters"). For a host that joins, the API must answer.
+ * Checks that the endpoint leads to a load balancer. Before the cluster exists, a refused connection is right: the load
+ * balancer runs, and no API server is behind it (kubernetes.io, "Creating Highly Available Clusters"). Before a host
+ * joins, the API must answer there.
  */
 export const endpoint = eachHost(PAGE, (seen) => {
   const { inventory, facts, fleet } = seen;
@@ -135,7 +136,7 @@ const holdersOf = ({ fleet }: Pick<HostSeen, 'fleet'>, address: string): readonl
 /** Why a holder must give the address up, and how; undefined for a load balancer of the inventory. */
 function claim({ inventory, fleet }: HostSeen, { host, facts }: Holder): Omit<HostFinding, 'severity'> | undefined {
   const isKubeVip = inventory.loadBalancer.kind === 'kube-vip';
-  // The kubelet then ends the pod, which gives the address up.
+  // Without its manifest the kubelet ends the pod, and kube-vip gives the address up.
   const stop = isKubeVip ? `mv ${paths.kubeVipManifest} /root/` : 'systemctl stop keepalived';
   const atOnce = `at once: \`${stop}\` on ${host.name}`;
   if (hasReturned(inventory, fleet, host, facts))
@@ -155,7 +156,7 @@ export const virtualAddress = eachHost(
   {
     name: 'virtual-address',
     title: 'at most one host holds the virtual address of the load balancer',
-    why: 'Two hosts with the same virtual address take turns: a connection reaches the one that answered ARP last. It happens when a control plane that was removed as dead boots again, when a host is no load balancer any more, or when VRRP between two of them is dropped. The address belongs to no host: none needs another one. The message names the host that must give it up, and how.',
+    why: 'Two hosts with the same virtual address take turns: a connection reaches the one that answered ARP last. It happens when a control plane that was removed as dead boots again, when a host is no load balancer any more, or when VRRP between two of them is dropped. No host needs a new address of its own. The message names the host that must give it up, and how.',
     severities: ['warning'],
   },
   (seen) => {
@@ -169,7 +170,7 @@ export const virtualAddress = eachHost(
     const message = `holds the virtual address ${address}, and so does ${others}`;
     const claimed = claim(seen, own);
     if (claimed !== undefined) return [{ severity: 'warning', ...claimed, message: `${message}: ${claimed.message}` }];
-    // The others are at fault, and say so.
+    // If another holder is at fault, only that holder has a finding.
     if (holders.some((one) => claim(seen, one) !== undefined)) return [];
     return [
       {

@@ -26,7 +26,10 @@ function isAsked(inventory: Inventory, host: LinuxHost): boolean {
   return kubernetesHosts(inventory).some((one) => one.name === host.name) && host.role !== 'etcd';
 }
 
-/** The endpoint as a host that has not joined reaches it. A virtual address that kbuild manages is probed itself. */
+/**
+ * The result of a connection to the endpoint from a host that has not joined. If kbuild manages a virtual address, the
+ * host connects to that address.
+ */
 export function endpoint(inventory: Inventory, host: LinuxHost) {
   const { loadBalancer } = inventory;
   const address = 'address' in loadBalancer ? loadBalancer.address : endpointHost(inventory.endpoint);

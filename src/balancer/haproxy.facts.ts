@@ -14,8 +14,8 @@ export interface BalancedServer {
 }
 
 /**
- * What the haproxy of kbuild's on a host leads to, by API server. `none`: no such haproxy runs. `uncontrolled`: it has
- * no control socket yet, or the host has no program to use it. `silent`: it does not answer.
+ * The API servers to which kbuild's haproxy on a host sends connections, by name. `none`: no such haproxy runs.
+ * `uncontrolled`: it has no control socket yet, or the host has no program to use it. `silent`: it does not answer.
  */
 export type BalancerState = 'none' | 'uncontrolled' | 'silent' | ReadonlyMap<string, BalancedServer>;
 
@@ -28,7 +28,7 @@ const RUNNING = 2;
  */
 const FORCED_DRAIN = 0x08;
 
-/** @throws Error on a line that is no server's */
+/** @throws Error on a line that does not describe a server */
 function parse(out: string): BalancerState {
   const all = lines(out).map((line) => line.trim());
   const [word] = all;
@@ -49,7 +49,7 @@ function parse(out: string): BalancerState {
   );
 }
 
-/** What the host's haproxy leads to. */
+/** The state of kbuild's haproxy on the host. */
 export const balancer = probeInPlace(
   script('balancer/probe-balancer.sh', {
     HEADER: OWN_HEADER,

@@ -18,7 +18,7 @@ export function keepalivedOf({ loadBalancer }: Inventory): KeepalivedBalancer {
 /** VRRP priority (1 to 254) of the first load balancer. Each further one has one less. */
 const FIRST_PRIORITY = 200;
 
-/** What a failed check subtracts from the priority: more than the priorities of the load balancers differ. */
+/** A failed check subtracts this from the priority. It exceeds the difference between any two load balancers. */
 const WEIGHT = 100;
 
 /** The interface with the host's internal address. @throws Refused if no interface has it */

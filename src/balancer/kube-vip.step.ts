@@ -34,8 +34,9 @@ export function kubeVipPod(
   const env = {
     vip_arp: 'true',
     port: String(port),
-    // The API server of this host, by the name that every one has in its certificate: nothing answers at the virtual
-    // address before kube-vip holds it. Releases from 1.2 on take the server of the kubeconfig if this is not there.
+    // kube-vip connects to the API server of its own host, by a name that is in the certificate of every API server: no
+    // server answers at the virtual address before kube-vip holds it. Without this variable, kube-vip since 1.2
+    // connects to the server in the kubeconfig.
     kubernetes_addr: `https://${LOCAL_NAME}:${String(port)}`,
     vip_interface: interfaceName,
     vip_subnet: '32',
@@ -46,7 +47,7 @@ export function kubeVipPod(
     vip_leaseduration: '5',
     vip_renewdeadline: '3',
     vip_retryperiod: '1',
-    // Its metrics need no login, so only this host may ask.
+    // kube-vip's metrics need no login, so kube-vip serves them to its own host only.
     prometheus_server: '127.0.0.1:2112',
     address,
   };
@@ -58,7 +59,7 @@ export function kubeVipPod(
       hostNetwork: true,
       hostAliases: [{ hostnames: [LOCAL_NAME], ip: '127.0.0.1' }],
       priorityClassName: 'system-node-critical',
-      // It reads a file that SELinux keeps from confined containers.
+      // kube-vip reads a file of the host. SELinux forbids that to confined containers.
       ...(isConfined ? { securityContext: UNCONFINED } : {}),
       containers: [
         {
@@ -70,7 +71,7 @@ export function kubeVipPod(
             ...Object.entries(env)
               .filter(([, value]) => value !== '')
               .map(([name, value]) => ({ name, value })),
-            // Who holds the lease is then a node of the cluster, also where a host's name is another.
+            // The name of the node identifies the holder of the lease, even if the host has another name.
             { name: 'vip_nodename', valueFrom: { fieldRef: { fieldPath: 'spec.nodeName' } } },
           ],
           securityContext: { capabilities: { drop: ['ALL'], add: ['NET_ADMIN', 'NET_RAW'] } },
@@ -130,7 +131,7 @@ const down = ({ address, port }: KubeVipBalancer, takenOver: boolean) =>
 
 /**
  * Stops kube-vip on a host that leaves: kubeadm's reset would kill it, and the address would stay on the host.
- * `leaves`: a live cluster with other control planes, or a host that is reset.
+ * `leaves`: `cluster` for a host that leaves a live cluster with other control planes, `host` for a host that is reset.
  */
 export const kubeVipStopped = (leaves: 'cluster' | 'host'): Step => ({
   name: 'kube-vip-stopped',
@@ -145,7 +146,10 @@ export const kubeVipStopped = (leaves: 'cluster' | 'host'): Step => ({
       : [],
 });
 
-/** Deletes the virtual address that a killed kube-vip left on the host. Needs a host on which none runs. */
+/**
+ * Deletes the virtual address that a killed kube-vip left on the host. Does nothing while the host has kube-vip's
+ * manifest.
+ */
 export const noVirtualAddress: Step = {
   name: 'no-virtual-address',
   diff: ({ inventory: { loadBalancer }, host, facts }) => {

@@ -12,17 +12,20 @@ import type { BalancedServer } from './haproxy.facts.ts';
 const MINUTES = 60_000;
 
 /**
- * The program with which root talks to haproxy's control socket. A step of its own: haproxy's package is left as it is.
+ * The program with which root talks to haproxy's control socket. It is a separate step, so that haproxy's package stays
+ * as it is.
  */
 export const balancerTools = packages('balancer-tools', () => ({ socat: 'any' }));
 
-/** A load balancer of kbuild's that leads to API servers now. */
+/** A load balancer of kbuild whose haproxy runs, with the API servers behind it. */
 interface Leading {
   readonly host: LinuxHost;
   readonly servers: ReadonlyMap<string, BalancedServer> | 'uncontrolled' | 'silent';
 }
 
-/** The load balancers that were observed and whose haproxy runs. A host that is gone leads no client anywhere. */
+/**
+ * The load balancers that were observed and whose haproxy runs. A host that is gone sends no client to an API server.
+ */
 const leading = ({ inventory, fleet }: Pick<Target, 'inventory' | 'fleet'>): readonly Leading[] =>
   balancers(inventory).flatMap((host) => {
     const found = linuxFacts(fleet, host)?.balancer ?? 'none';
@@ -30,8 +33,8 @@ const leading = ({ inventory, fleet }: Pick<Target, 'inventory' | 'fleet'>): rea
   });
 
 /**
- * Tells haproxy of one host whether it leads new connections to an API server. @throws CommandError; it is not the last
- * one
+ * Tells haproxy of one host whether to send new connections to an API server. @throws CommandError if no other API
+ * server is ready
  */
 const tell = async (on: On, host: LinuxHost, name: string, state: 'drain' | 'ready'): Promise<void> => {
   const command = script('balancer/balancer-server.sh', { SOCKET: paths.haproxySocket, NAME: name, STATE: state });
@@ -40,15 +43,18 @@ const tell = async (on: On, host: LinuxHost, name: string, state: 'drain' | 'rea
 
 const names = (all: readonly { readonly host: LinuxHost }[]): string => all.map(({ host }) => host.name).join(', ');
 
-/** One control plane has no other that could serve in its place. */
+/** True for a control plane if another one can serve in its place. */
 const mayLeave = ({ inventory, host }: Target): boolean =>
   host.role === 'control-plane' && controlPlanes(inventory).length > 1;
 
-/** True where haproxy gives new connections to this API server while it is up. */
+/** True if haproxy sends new connections to this API server while it is up. */
 const leadsTo = ({ servers }: Leading, name: string): boolean =>
   typeof servers !== 'string' && servers.get(name)?.turn === 'ready';
 
-/** What is waited for before a load balancer can do without an API server; undefined if it can. @throws Refused */
+/**
+ * The condition for which kbuild waits before it takes an API server out of a load balancer; undefined if it need not
+ * wait. @throws Refused if kbuild cannot control haproxy
+ */
 function obstacle({ host, servers }: Leading, name: string): string | undefined {
   if (servers === 'uncontrolled')
     throw new Refused(
@@ -66,9 +72,9 @@ function obstacle({ host, servers }: Leading, name: string): string | undefined 
 }
 
 /**
- * Takes a control plane out of every load balancer of kbuild's before its API server restarts: open connections live on
- * until it ends them, new ones go to the others. A load balancer that has no other API server which is ready is waited
- * for. haproxy forgets it with a restart, and then goes by its health check alone.
+ * Takes a control plane out of every load balancer of kbuild's before its API server restarts: the API server itself
+ * ends open connections, new connections reach the other API servers. Waits while a load balancer has no other API
+ * server that is ready. A restarted haproxy forgets this state and only uses its health check.
  */
 export const outOfBalancers = (isDue: (target: Target) => boolean): Step => ({
   name: 'out-of-balancers',
@@ -96,7 +102,7 @@ export const outOfBalancers = (isDue: (target: Target) => boolean): Step => ({
   },
 });
 
-/** The load balancers whose haproxy was told to lead no new connection to this API server. */
+/** The load balancers whose haproxy sends no new connections to this API server, because kbuild said so. */
 const without = (target: Target): readonly Leading[] =>
   leading(target).filter(
     ({ servers }) => typeof servers !== 'string' && servers.get(target.host.name)?.turn === 'drained',
@@ -127,7 +133,8 @@ export const backInBalancers = (willLeave: (target: Target) => boolean): Step =>
 });
 
 /**
- * Puts back what an upgrade that was cut off has taken out of this load balancer. An operator's `maint` stays.
+ * Puts back the API servers that an interrupted upgrade has taken out of this load balancer. An operator's `maint`
+ * stays.
  */
 export const allInTurn: Step = {
   name: 'servers-in-turn',
@@ -138,7 +145,7 @@ export const allInTurn: Step = {
     if (out.length === 0) return [];
     return [
       {
-        summary: `have haproxy lead to ${out.join(', ')} again (found drained)`,
+        summary: `let haproxy send connections to ${out.join(', ')} again (found drained)`,
         apply: async (on) => {
           for (const name of out) await tell(on, host, name, 'ready');
         },

@@ -16,7 +16,7 @@ const FILES: Readonly<Record<string, string | undefined>> = {
   [paths.checkApiserver]: undefined,
 };
 
-/** In the order in which they stop: keepalived first, which has the virtual address. */
+/** In the order in which they stop: keepalived first, because it holds the virtual address. */
 const UNITS = { keepalived: paths.keepalivedConfig, haproxy: paths.haproxyConfig } as const;
 
 const watches: Watches = { units: Object.keys(UNITS) };
@@ -75,15 +75,15 @@ function isStray(target: Target): boolean {
 }
 
 /**
- * Stops the load balancer of a host outside the cluster first of all: it still claims the virtual address of another
- * host.
+ * Stops the load balancer of a host outside the cluster, before all other steps: it still claims the virtual address
+ * that another host must hold.
  */
 export const strayBalancer: Step = { ...when(isStray, noLoadBalancer), name: 'stray-balancer' };
 
-/** Stops the load balancer of a node after kubeadm's reset, which may need it. */
+/** Stops the load balancer of a node. Runs after `kubeadm reset`, because that may need the load balancer. */
 export const membersBalancer: Step = when((target) => !isStray(target), noLoadBalancer);
 
-/** Removes kbuild's configurations from a former load balancer, and restores those from before. */
+/** Removes kbuild's configurations from a former load balancer, and restores the files that they replaced. */
 export const noBalancerFiles: Step = {
   name: 'no-balancer-files',
   diff: ({ host, facts }) =>

@@ -1,7 +1,8 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
 # uses: balancer/haproxy-socket.sh
-# Tells the haproxy of this host whether it leads new connections to the API server NAME. STATE: drain (none; those that
-# are open live on) or ready. Never drains the last one that serves. SOCKET: haproxy's control socket.
+# Tells the haproxy of this host whether to send new connections to the API server NAME. STATE: drain (no new
+# connections; open ones continue) or ready. Never drains the last API server that is ready. SOCKET: haproxy's control
+# socket.
 if [ "$STATE" = drain ]; then
   servers=$(haproxy_servers)
   # 2: it runs. 0: nothing administrative keeps connections away from it.

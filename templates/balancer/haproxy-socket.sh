@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
 # Functions for the control socket of kbuild's haproxy. SOCKET: its path.
 
-# Says one command to haproxy and prints the answer.
+# Sends one command to haproxy and prints the answer.
 haproxy_says() { printf '%s\n' "$1" | timeout 5 socat -t 5 - "UNIX-CONNECT:$SOCKET"; }
 
 # `NAME OPERATIONAL ADMINISTRATIVE` of each API server, one a line (HAProxy management guide, "show servers state").

@@ -1,8 +1,8 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
 # uses: balancer/haproxy-socket.sh host/is-active.sh
-# What the haproxy of this host leads to. CONFIG: its configuration; HEADER: the first words of one by kbuild; SOCKET:
-# its control socket. Prints `none` without a running haproxy of kbuild's, `uncontrolled` if kbuild cannot control it,
-# `silent` if it does not answer, else the lines of haproxy_servers.
+# Prints the state of the haproxy of this host. CONFIG: its configuration; HEADER: the first words of one by kbuild;
+# SOCKET: its control socket. Prints `none` without a running haproxy of kbuild's, `uncontrolled` if kbuild cannot
+# control it, `silent` if it does not answer, else the lines of haproxy_servers.
 state=none
 if [ -e "$CONFIG" ] && grep -qs "^$HEADER" "$CONFIG"; then
   if is_active haproxy; then state=runs; fi

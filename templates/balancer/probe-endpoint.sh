@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
 # uses: host/is-active.sh
-# Prints what a connection to the cluster's endpoint meets. ASKED=no: the host does not probe it. ADDRESS, PORT: the
+# Prints the result of a connection to the cluster's endpoint. ASKED=no: the host does not probe it. ADDRESS, PORT: the
 # endpoint.
 if [ "$ASKED" = no ] || [ -e /etc/kubernetes/kubelet.conf ] || is_active keepalived; then
   echo 'not asked'

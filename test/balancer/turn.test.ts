@@ -103,7 +103,7 @@ describe('a control plane that an upgrade has taken out', () => {
   test('is back after `up` on each load balancer, and an operator’s maintenance stays', () => {
     const maintained: BalancedServer = { isUp: false, turn: 'other' };
     expect(due(allInTurn, seen({ cp1: led({ cp2: drained, cp3: maintained }) }))).toEqual([
-      'have haproxy lead to cp2 again (found drained)',
+      'let haproxy send connections to cp2 again (found drained)',
     ]);
     for (const state of ['none', 'silent', 'uncontrolled'] as const)
       expect(due(allInTurn, seen({ cp1: state }))).toEqual([]);

@@ -1170,15 +1170,15 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
   ],
   'endpoint-name': [
     {
-      finds: /does not know k8s\.example\.com/,
+      finds: /cannot resolve k8s\.example\.com/,
       bad: w1({ lookups: 'own known 127.0.1.1\nlocalhost known 127.0.0.1\nk8s.example.com known\n' }),
     },
     {
-      finds: /takes k8s\.example\.com for 198\.51\.100\.7/,
+      finds: /resolves k8s\.example\.com to 198\.51\.100\.7/,
       bad: w1({ lookups: 'own known 127.0.1.1\nlocalhost known 127.0.0.1\nk8s.example.com known 198.51.100.7\n' }),
     },
     {
-      finds: /other hosts for 10\.0\.0\.11/,
+      finds: /other hosts to 10\.0\.0\.11/,
       bad: {
         inventory: inventory({ loadBalancer: { kind: 'external' } }),
         printed: {
