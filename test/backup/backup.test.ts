@@ -106,7 +106,7 @@ describe('a backup', () => {
     const later = { ...manifestOf(), formatVersion: 2 };
     expect(() => parseManifest(JSON.stringify(later))).toThrow('use a newer kbuild');
     expect(parseManifest(manifestText(manifestOf()))).toEqual(manifestOf());
-    expect(() => parseManifest('{"format":"other"}')).toThrow('none of a backup');
+    expect(() => parseManifest('{"format":"other"}')).toThrow('is not valid');
     expect(() => parseManifest('null')).toThrow('none of a backup');
   });
 
