@@ -107,7 +107,7 @@ describe('a backup', () => {
     expect(() => parseManifest(JSON.stringify(later))).toThrow('use a newer kbuild');
     expect(parseManifest(manifestText(manifestOf()))).toEqual(manifestOf());
     expect(() => parseManifest('{"format":"other"}')).toThrow('is not valid');
-    expect(() => parseManifest('null')).toThrow('none of a backup');
+    expect(() => parseManifest('null')).toThrow('is not valid');
   });
 
   test('fails while a part changes under it, and nothing unencrypted is ever made', async () => {
