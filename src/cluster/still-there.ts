@@ -8,8 +8,13 @@ export interface StillThere {
   readonly is: 'surely' | 'maybe';
 }
 
-/** Which of these hosts, nodes or members are not gone: a member of etcd answers, or the node is Ready. */
+/**
+ * Which of these hosts, nodes or members are not gone: a member of etcd answers, or the node is Ready.
+ * @throws FactError if there are names, and the members of etcd are unknown
+ */
 export function stillThere({ cluster }: Fleet, names: readonly string[]): readonly StillThere[] {
+  // A reset of hosts whose runtime hangs names none: there the members are unknown.
+  if (names.length === 0) return [];
   const nodes = cluster.state === 'up' ? cluster.nodes : [];
   const members = [
     ...(cluster.state === 'up' ? cluster.members : []),

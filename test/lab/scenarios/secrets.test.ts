@@ -125,7 +125,7 @@ test('when kubeadm fails, the cause, the last words of what failed and a bundle 
     kubeadm: {
       ...kubeadm,
       init: { ...kubeadm.init, timeouts: { controlPlaneComponentHealthCheck: '20s' } },
-      cluster: { apiServer: { extraArgs: [{ name: 'no-such-flag', value: 'x' }] } },
+      cluster: { apiServer: { extraArgs: [{ name: 'audit-policy-file', value: '/no/such/policy.yaml' }] } },
     },
   });
   const bundle = join(folder, 'failed.tar.gz');
@@ -134,7 +134,7 @@ test('when kubeadm fails, the cause, the last words of what failed and a bundle 
   expect(code, stderr).toBe(4);
   const report = stderr.slice(stderr.indexOf('✖'));
   expect(report).toContain(cp1);
-  expect(report).toMatch(/last words of kube-apiserver[^\n]*\n[\s\S]*unknown flag: --no-such-flag/);
+  expect(report).toMatch(/last words of kube-apiserver[^\n]*\n[\s\S]*open \/no\/such\/policy.yaml: no such file/);
   expect(report).toContain('last words of kubelet');
   expect(report).toContain('run the same command again');
   expect(report).toContain(`support bundle: ${bundle}`);
@@ -143,7 +143,7 @@ test('when kubeadm fails, the cause, the last words of what failed and a bundle 
   for (const host of HOSTS) expect(all).toContain(`kbuild-bundle/hosts/${host}.txt`);
   expect(all).toContain('kbuild-bundle/run.log');
   expect(all).toMatch(/== kubelet-journal/);
-  expect(all).toContain('unknown flag: --no-such-flag');
+  expect(all).toContain('open /no/such/policy.yaml: no such file');
 });
 
 test('what failed is undone, and the build goes on', async () => {
