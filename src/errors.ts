@@ -223,6 +223,11 @@ export const hasRemedy = (errors: readonly Error[]): boolean =>
 export const combined = <E extends Error>(errors: readonly E[]): E | SeveralErrors =>
   errors.length === 1 ? errors[0]! : new SeveralErrors(errors);
 
+/** @throws the errors, if there are any */
+export function throwAll(errors: readonly Error[]): void {
+  if (errors.length > 0) throw combined(errors);
+}
+
 /** The exit code that an error calls for; 1 (a bug) for anything that is not kbuild's own. */
 export function exitCodeOf(error: unknown): number {
   return error instanceof KbuildError ? error.exitCode : EXIT.bug;

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Fleet } from './cluster/fleet/fleet.ts';
-import { type LeftOut, refusedWorkers } from './cluster/host.refusal.ts';
+import { type LeftOut, refusedWorkers } from './cluster/joined.refusal.ts';
 import { refusals } from './cluster/up.refusal.ts';
 import { checkNames } from './commands/every.checks.ts';
 import { up } from './commands/up.phases.ts';

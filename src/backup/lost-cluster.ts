@@ -5,7 +5,6 @@ import { standing } from '../cluster/standing.ts';
 import { Refused } from '../errors.ts';
 import { controlPlanes } from '../inventory/hosts.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import { isInitFromBackup } from '../kubeadm/marker.facts.ts';
 import type { Manifest } from './manifest.ts';
 
 /** The workers of the inventory, by whether they belong to the cluster of a backup. */
@@ -28,61 +27,6 @@ export function workersOf(inventory: Inventory, fleet: Fleet, { ca }: Manifest):
     others: namesOf(nodes.filter(({ facts }) => facts.caFingerprint !== ca)),
     unknown: fleet.unreachable.filter(({ host }) => host.role === 'worker').map(({ host }) => host.name),
   };
-}
-
-/**
- * Refuses a backup if workers are nodes of a cluster and none of them trusts the backup's CA: the backup is of another
- * cluster with the same name.
- */
-export function workerRefusals({ name }: Inventory, { own, others }: Workers): readonly Refused[] {
-  if (own.length > 0 || others.length === 0) return [];
-  return [
-    new Refused(
-      'backup-of-other-cluster',
-      name,
-      `${others.join(', ')} ${others.length === 1 ? 'is a node' : 'are nodes'} of a cluster with another CA: the backup is of another cluster of the same name`,
-      'take the backup of this cluster, or take these hosts out of the inventory',
-    ),
-  ];
-}
-
-/**
- * The reasons why kbuild must not create new control planes on these hosts: a host holds a control plane, or a control
- * plane serves the endpoint, so not all control planes are lost. `fleet`: without workers. Throws `FactError` when a
- * fact that it needs is unknown.
- */
-export function splitBrainRefusals(inventory: Inventory, fleet: Fleet): readonly Refused[] {
-  const controls = controlPlanes(inventory).flatMap((host) => {
-    const facts = linuxFacts(fleet, host);
-    return facts === undefined ? [] : [{ host, facts }];
-  });
-  const held = controls.filter(({ host, facts }) =>
-    ['joined', 'foreign'].includes(standing({ inventory, host, facts, fleet })),
-  );
-  const serving = controls.filter(({ facts }) => facts.endpoint === 'serves');
-  return [
-    ...held.map(
-      ({ host }) =>
-        new Refused(
-          'control-plane-lives',
-          host.name,
-          'it holds a control plane or parts of one, so not all control planes are lost',
-          isInitFromBackup(linuxFacts(fleet, host)?.marker)
-            ? `an earlier restore created it: run the same command again when its API answers, within minutes after ${host.name} has started; if it does not answer, \`kbuild reset --hosts ${host.name}\` first`
-            : `if its data may be wanted: \`kbuild etcd snapshot restore\` or \`kbuild etcd recover\`, see docs/operations.md; if not, \`kbuild reset --hosts ${host.name}\` first`,
-        ),
-    ),
-    ...(serving.length === 0
-      ? []
-      : [
-          new Refused(
-            'control-plane-lives',
-            inventory.name,
-            `the endpoint ${inventory.endpoint} is served (seen from ${serving.map(({ host }) => host.name).join(', ')}): a control plane lives`,
-            'switch it off for good, or name it in the inventory and use it; two of them would each take writes',
-          ),
-        ]),
-  ];
 }
 
 const KUBELET_CONF = '/etc/kubernetes/kubelet.conf';

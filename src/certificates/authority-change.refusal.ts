@@ -1,45 +1,20 @@
-import { apiVersionsText, isMixed } from '../cluster/api-versions.ts';
 import { type Fleet, linuxFacts, observedLinux } from '../cluster/fleet/fleet.ts';
-import { noCluster } from '../cluster/live.ts';
+import { cutOff, halfUpgraded, notLive } from '../cluster/live.ts';
+import { reason, type Reason, refusedFor, type Seen } from '../cluster/reasons.ts';
 import { standing } from '../cluster/standing.ts';
 import { type KbuildError, Refused } from '../errors.ts';
 import { unfinishedActions } from '../host/unfinished.refusal.ts';
-import { controlPlanes, windowsHosts } from '../inventory/hosts.ts';
+import { controlPlanes } from '../inventory/hosts.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { RotatedName } from './authorities.facts.ts';
 import { ownAuthority } from './authorities.value.ts';
 
-/** Nodes that must trust another CA of the cluster, and that kbuild cannot reach for that. */
-function outOfReach(inventory: Inventory, { cluster }: Fleet): readonly Refused[] {
-  const windows = windowsHosts(inventory).map(({ name }) => name);
-  const named = new Set(inventory.hosts.map(({ name }) => name));
-  const unnamed = cluster.state === 'up' ? cluster.nodes.filter(({ name }) => !named.has(name)) : [];
-  return [
-    ...windows.map(
-      (name) =>
-        new Refused(
-          'windows-node-cut-off',
-          name,
-          'kbuild cannot give a Windows node another CA yet, and the node would be cut off',
-          'take the node out of the cluster (`kbuild remove`), and join it again afterwards',
-        ),
-    ),
-    ...unnamed.map(
-      ({ name }) =>
-        new Refused(
-          'unnamed-node',
-          name,
-          'the inventory does not name this node of the cluster, which would be cut off',
-          `name it in the inventory, or take it out with \`kbuild remove ${name}\``,
-        ),
-    ),
-  ];
-}
+type Unready = Refused<'not-joined' | 'authority-missing' | 'authority-key-missing'>;
 
 /** Control planes that cannot take part: not joined, or without the authority's files. */
-function unready(inventory: Inventory, fleet: Fleet, name: RotatedName): readonly Refused[] {
+function unready(inventory: Inventory, fleet: Fleet, name: RotatedName): readonly Unready[] {
   const signsElsewhere = ownAuthority(inventory, name) !== undefined;
-  return controlPlanes(inventory).flatMap((host): readonly Refused[] => {
+  return controlPlanes(inventory).flatMap((host): readonly Unready[] => {
     const facts = linuxFacts(fleet, host);
     if (facts === undefined) return [];
     if (standing({ inventory, host, facts, fleet }) !== 'joined')
@@ -86,59 +61,46 @@ const haveEnded = (fleet: Fleet, names: readonly RotatedName[]): boolean =>
       names.some((name) => (facts.authorities.files[name].bundle[0]?.expiresMs ?? Infinity) <= facts.nowMs),
   );
 
-/**
- * Why authorities may not be changed now, all reasons at once; empty if they may. `command`: the one that is refused. Those of
- * `changeRefusals`, and of hosts that do not answer, come on top. Throws `FactError` when a fact that it needs is unknown.
- */
-export function authorityChangeRefusals(
-  inventory: Inventory,
-  fleet: Fleet,
-  { names, command }: { readonly names: readonly RotatedName[]; readonly command: string },
-): readonly KbuildError[] {
-  const { cluster } = fleet;
-  if (cluster.state === 'absent')
-    return [
-      noCluster(fleet, new Refused('no-cluster', inventory.name, 'there is no cluster yet', 'build it: `kbuild up`')),
-    ];
-  if (cluster.state === 'down' && !haveEnded(fleet, names))
-    return [
-      new Refused(
-        'cluster-down',
-        inventory.name,
-        `the cluster does not answer: ${cluster.reason}`,
-        'bring it back first: `kbuild status` shows what is down; if its certificates have expired, `kbuild certs recover`',
-      ),
-    ];
-  const { topology } = inventory.etcd;
-  return [
-    ...unfinishedActions(fleet, command),
-    ...(cluster.state === 'up' && isMixed(cluster)
-      ? [
-          new Refused(
-            'upgrade-unfinished',
-            inventory.name,
-            `an upgrade is half done (${apiVersionsText(cluster)})`,
-            'finish it first: `kbuild upgrade`',
-          ),
-        ]
-      : []),
-    ...(names.includes('etcd-ca') && topology !== 'stacked'
-      ? [
-          new Refused(
-            'external-etcd',
-            inventory.name,
-            topology === 'external'
-              ? 'etcd is your own, and so is its CA'
-              : 'kbuild does not change the CA of an etcd on hosts of its own yet',
-            topology === 'external'
-              ? 'renew it there, name it in the inventory (etcd.ca), and run `kbuild up`'
-              : 'name the other authorities: `kbuild certs renew-ca ca front-proxy-ca`',
-          ),
-        ]
-      : []),
-    ...(names.includes('ca') ? outOfReach(inventory, fleet) : []),
-    ...names
-      .filter((name) => name !== 'etcd-ca' || topology === 'stacked')
+/** Authorities that a command changes. */
+interface Changing extends Seen {
+  readonly names: readonly RotatedName[];
+  /** The command that is refused. */
+  readonly command: string;
+}
+
+/** Why authorities may not be changed now, besides what every command refuses. */
+export const authorityChangeReasons: readonly Reason<Changing>[] = [
+  reason(['unreadable-marker', 'unfinished-action'], ({ fleet, command }) => unfinishedActions(fleet, command)),
+  halfUpgraded,
+  reason(['external-etcd'], ({ inventory, names }) => {
+    const { topology } = inventory.etcd;
+    if (topology === 'stacked' || !names.includes('etcd-ca')) return undefined;
+    const [why, remedy] =
+      topology === 'external'
+        ? [
+            'etcd is your own, and so is its CA',
+            'renew it there, name it in the inventory (etcd.ca), and run `kbuild up`',
+          ]
+        : [
+            'kbuild does not change the CA of an etcd on hosts of its own yet',
+            'name the other authorities: `kbuild certs renew-ca ca front-proxy-ca`',
+          ];
+    return new Refused('external-etcd', inventory.name, why, remedy);
+  }),
+  reason(
+    ['windows-node-cut-off', 'unnamed-node'],
+    (seen) => seen.names.includes('ca') && cutOff(seen, 'give a Windows node another CA'),
+  ),
+  reason(['not-joined', 'authority-missing', 'authority-key-missing'], ({ inventory, fleet, names }) =>
+    names
+      .filter((name) => name !== 'etcd-ca' || inventory.etcd.topology === 'stacked')
       .flatMap((name) => unready(inventory, fleet, name)),
-  ];
+  ),
+];
+
+/** What an authority that has ended keeps from answering is no reason: the change is done by SSH. */
+export function authorityChangeRefusals(seen: Changing): readonly KbuildError[] {
+  const { fleet, names } = seen;
+  const why = fleet.cluster.state === 'down' && haveEnded(fleet, names) ? undefined : notLive(seen);
+  return why === undefined ? refusedFor(authorityChangeReasons, seen) : [why];
 }

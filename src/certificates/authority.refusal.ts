@@ -36,7 +36,7 @@ const joinedControlPlanes = (inventory: Inventory, fleet: Fleet) =>
  * Refuses if an authority of the inventory is not the live cluster's. Throws `FactError` when a fact that it needs is
  * unknown.
  */
-export const anotherAuthority = (inventory: Inventory, fleet: Fleet): readonly Refused[] =>
+export const anotherAuthority = (inventory: Inventory, fleet: Fleet): readonly Refused<'authority-changed'>[] =>
   KUBEADM_AUTHORITIES.flatMap((name) => {
     const own = ownAuthority(inventory, name);
     if (own === undefined) return [];
@@ -63,7 +63,7 @@ const innerNames = ({ etcd }: Inventory) =>
  * no command signs. For an inventory that brings the authority with its key, and before a control plane joins: what
  * else runs needs no signature.
  */
-function innerKeysMissing(inventory: Inventory, fleet: Fleet): readonly Refused[] {
+function innerKeysMissing(inventory: Inventory, fleet: Fleet): readonly Refused<'authority-key-missing'>[] {
   const joined = joinedControlPlanes(inventory, fleet);
   const seen = observedLinux(fleet).filter(({ host }) => host.role === 'control-plane');
   // A control plane that was not observed may have the key.
@@ -107,7 +107,7 @@ export function refuseOverwriting(inventory: Inventory, { host, facts }: Pick<Ki
 }
 
 /** Refuses a control plane that has the key of an authority for which a command signs. */
-function innerKeys(inventory: Inventory, fleet: Fleet): readonly Refused[] {
+function innerKeys(inventory: Inventory, fleet: Fleet): readonly Refused<'authority-signer'>[] {
   const signed = innerNames(inventory).filter((name) => signsByCommand(inventory, name));
   if (signed.length === 0) return [];
   const joined = joinedControlPlanes(inventory, fleet);
@@ -131,7 +131,10 @@ function innerKeys(inventory: Inventory, fleet: Fleet): readonly Refused[] {
  * manager with the CA key on the hosts, or the inventory's signing command. Throws `FactError` when a fact that it
  * needs is unknown.
  */
-export function anotherSigner(inventory: Inventory, fleet: Fleet): readonly Refused[] {
+export function anotherSigner(
+  inventory: Inventory,
+  fleet: Fleet,
+): readonly Refused<'authority-signer' | 'authority-key-missing'>[] {
   const seen = observedLinux(fleet).map(({ host, facts }) => ({
     host,
     facts,

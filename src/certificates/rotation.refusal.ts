@@ -1,11 +1,12 @@
 import { type Fleet, observedLinux } from '../cluster/fleet/fleet.ts';
+import { type Reason, reason, type Seen } from '../cluster/reasons.ts';
 import { Refused } from '../errors.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { editedParts } from '../kubeadm/settings.ts';
 import type { JsonObject } from '../shell/decode.ts';
 import { AUTHORITY_FILES, ROTATED_FILES, type RotatedName } from './authorities.facts.ts';
 import { type KubeadmAuthority, ownAuthority, settingOf } from './authorities.value.ts';
-import { isRotated, rotationOf, stageOf } from './rotation.ts';
+import { isDropping, isRotated, rotationOf, stageOf } from './rotation.ts';
 
 const OTHERS = Object.keys(ROTATED_FILES) as readonly RotatedName[];
 const AUTHORITIES = Object.keys(AUTHORITY_FILES) as readonly KubeadmAuthority[];
@@ -13,7 +14,7 @@ const AUTHORITIES = Object.keys(AUTHORITY_FILES) as readonly KubeadmAuthority[];
 /** Arguments of the controller manager that a rotation sets itself. */
 const SIGNING_ARGUMENTS = /^cluster-signing-(?:cert|key)-file$/;
 
-function ownSigning({ name: cluster, kubeadm }: Inventory): readonly Refused[] {
+function ownSigning({ name: cluster, kubeadm }: Inventory): readonly Refused<'rotation-own-settings'>[] {
   const settings = kubeadm.cluster['controllerManager'] as JsonObject | undefined;
   const given = (settings?.['extraArgs'] ?? []) as readonly { readonly name: string }[];
   return given.some(({ name }) => SIGNING_ARGUMENTS.test(name))
@@ -34,7 +35,7 @@ const KEY_ARGUMENTS = {
   controllerManager: /^service-account-private-key-file$/,
 } as const;
 
-const ownKeys = ({ name: cluster, kubeadm }: Inventory): readonly Refused[] =>
+const ownKeys = ({ name: cluster, kubeadm }: Inventory): readonly Refused<'rotation-own-settings'>[] =>
   Object.entries(KEY_ARGUMENTS).flatMap(([part, pattern]) => {
     const settings = kubeadm.cluster[part] as JsonObject | undefined;
     const given = ((settings?.['extraArgs'] ?? []) as readonly { readonly name: string }[]).find(({ name }) =>
@@ -52,65 +53,75 @@ const ownKeys = ({ name: cluster, kubeadm }: Inventory): readonly Refused[] =>
         ];
   });
 
-/**
- * Why an authority, or the key of service accounts, may not be rotated now, on top of `authorityChangeRefusals`; empty if it may. Throws `FactError` when a fact that it
- * needs is unknown, and Refused like `rotationOf`.
- */
-export function rotationRefusals(inventory: Inventory, fleet: Fleet, name: RotatedName): readonly Refused[] {
-  const { cluster } = fleet;
-  const other = OTHERS.find(
-    (one) => one !== name && (one === 'sa' ? isRotated(fleet, one) : rotationOf(fleet, one) !== undefined),
-  );
-  const edited = cluster.state === 'up' && rotationOf(fleet, name) === undefined ? editedParts(inventory, cluster) : [];
-  const ended = observedLinux(fleet).find(
-    ({ host, facts }) =>
-      host.role === 'control-plane' && (facts.authorities.files[name].bundle[0]?.expiresMs ?? Infinity) <= facts.nowMs,
-  );
-  return [
-    ...(name !== 'sa' && ownAuthority(inventory, name) !== undefined
-      ? [
-          new Refused(
-            'rotation-own-authority',
-            inventory.name,
-            `${settingOf(name)} in the inventory is the ${name} of this cluster, and kbuild rotates only authorities that it made`,
-            `take ${settingOf(name)} out if kubeadm may sign from now on (the key must be on the control planes); another CA of your own needs a new cluster`,
-          ),
-        ]
-      : []),
-    ...(other === undefined
-      ? []
-      : [
-          new Refused(
-            'rotation-under-way',
-            inventory.name,
-            `a rotation of ${other} is under way (${stageOf(fleet, other)})`,
-            `end it first: \`kbuild certs rotate-ca ${other}\``,
-          ),
-        ]),
-    ...(edited === 'unknown' || edited.length > 0
-      ? [
-          new Refused(
-            'settings-not-applied',
-            inventory.name,
-            'settings were edited and not applied yet: they would be mixed with the rotation',
-            'apply them first with `kbuild up`',
-          ),
-        ]
-      : []),
-    ...(ended === undefined
-      ? []
-      : [
-          new Refused(
-            'authority-ended',
-            ended.host.name,
-            `the authority ${name} has ended, and no program trusts what it signed`,
-            `give it a new end first: \`kbuild certs renew-ca ${name}\`, then \`kbuild certs recover\``,
-          ),
-        ]),
-    ...(name === 'ca' ? ownSigning(inventory) : []),
-    ...(name === 'sa' ? ownKeys(inventory) : []),
-  ];
+/** A rotation of an authority, or of the key of service accounts. */
+interface Rotating extends Seen {
+  readonly name: RotatedName;
+  readonly rollback?: boolean | undefined;
 }
+
+/** Why a rotation may not begin or go on, or be taken back, on top of `authorityChangeReasons`. Throws Refused like `rotationOf`. */
+export const rotationReasons: readonly Reason<Rotating>[] = [
+  reason(['rotation-own-authority'], ({ inventory, name }) => {
+    if (name === 'sa' || ownAuthority(inventory, name) === undefined) return undefined;
+    const setting = settingOf(name);
+    return new Refused(
+      'rotation-own-authority',
+      inventory.name,
+      `${setting} in the inventory is the ${name} of this cluster, and kbuild rotates only authorities that it made`,
+      `take ${setting} out if kubeadm may sign from now on (the key must be on the control planes); another CA of your own needs a new cluster`,
+    );
+  }),
+  reason(['rotation-under-way'], ({ inventory, fleet, name }) => {
+    const other = OTHERS.find(
+      (one) => one !== name && (one === 'sa' ? isRotated(fleet, one) : rotationOf(fleet, one) !== undefined),
+    );
+    if (other === undefined) return undefined;
+    return new Refused(
+      'rotation-under-way',
+      inventory.name,
+      `a rotation of ${other} is under way (${stageOf(fleet, other)})`,
+      `end it first: \`kbuild certs rotate-ca ${other}\``,
+    );
+  }),
+  reason(['settings-not-applied'], ({ inventory, fleet, name }) => {
+    if (fleet.cluster.state !== 'up' || rotationOf(fleet, name) !== undefined) return undefined;
+    const edited = editedParts(inventory, fleet.cluster);
+    if (edited !== 'unknown' && edited.length === 0) return undefined;
+    return new Refused(
+      'settings-not-applied',
+      inventory.name,
+      'settings were edited and not applied yet: they would be mixed with the rotation',
+      'apply them first with `kbuild up`',
+    );
+  }),
+  reason(['authority-ended'], ({ fleet, name }) => {
+    const ended = observedLinux(fleet).find(
+      ({ host, facts }) =>
+        host.role === 'control-plane' &&
+        (facts.authorities.files[name].bundle[0]?.expiresMs ?? Infinity) <= facts.nowMs,
+    );
+    if (ended === undefined) return undefined;
+    return new Refused(
+      'authority-ended',
+      ended.host.name,
+      `the authority ${name} has ended, and no program trusts what it signed`,
+      `give it a new end first: \`kbuild certs renew-ca ${name}\`, then \`kbuild certs recover\``,
+    );
+  }),
+  reason(['rotation-own-settings'], ({ inventory, name }) =>
+    name === 'ca' ? ownSigning(inventory) : name === 'sa' && ownKeys(inventory),
+  ),
+  reason(['no-rollback'], ({ inventory, fleet, name, rollback }) => {
+    const rotation = rollback === true ? rotationOf(fleet, name) : undefined;
+    if (rotation === undefined || !isDropping(fleet, name, rotation)) return undefined;
+    return new Refused(
+      'no-rollback',
+      inventory.name,
+      `${rotation.old.subject} is no longer trusted everywhere: there is no way back`,
+      `run \`kbuild certs rotate-ca${name === 'ca' ? '' : ` ${name}`}\` to end the rotation; if you need another one, rotate again afterwards`,
+    );
+  }),
+];
 
 /** Refuses what would meet a rotation of an authority halfway; one of the key of service accounts bears it. `what`: the change, as the beginning of a sentence. */
 export const duringRotation = (

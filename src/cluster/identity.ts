@@ -190,7 +190,11 @@ function remedyOf(inventory: Inventory, { cluster }: Fleet, name: string, other:
  * change the other. Without the API, the names in the host's own certificates decide. undefined if nothing contradicts.
  * Throws `FactError` when a fact that it needs is unknown.
  */
-export function otherMachine(inventory: Inventory, fleet: Fleet, observed: Observed): Refused | undefined {
+export function otherMachine(
+  inventory: Inventory,
+  fleet: Fleet,
+  observed: Observed,
+): Refused<'wrong-machine'> | undefined {
   const { host } = observed;
   if (host.role === 'load-balancer') return undefined;
   const node = fleet.cluster.state === 'up' ? fleet.cluster.nodes.find(({ name }) => name === host.name) : undefined;
@@ -210,7 +214,11 @@ export function otherMachine(inventory: Inventory, fleet: Fleet, observed: Obser
  * Refuses a half-finished host whose kubelet has the client certificate of another host or node: it is that one, and
  * must not be undone as this one. undefined otherwise. Throws `FactError` when a fact that it needs is unknown.
  */
-export function certifiedAsAnother(inventory: Inventory, fleet: Fleet, observed: Observed): Refused | undefined {
+export function certifiedAsAnother(
+  inventory: Inventory,
+  fleet: Fleet,
+  observed: Observed,
+): Refused<'wrong-machine'> | undefined {
   const certified = certifiedName(observed);
   if (certified === undefined || certified === observed.host.name) return undefined;
   const { cluster } = fleet;

@@ -3,14 +3,15 @@ import { endpointHost } from '../inventory/api-server.ts';
 import { selects } from '../inventory/hosts.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { liveEndpoint } from '../kubeadm/endpoint.ts';
+import type { RefusalName } from '../refusals/refusals.ts';
 import { type Fleet, type Observed, observedHost } from './fleet/fleet.ts';
 import type { ClusterUp } from './fleet/view.ts';
-import { clusterRefusals, foreignHost, hostRefusal } from './host.refusal.ts';
+import { clusterReasons, foreignHost, HOST_REFUSALS, hostRefusal } from './host.refusal.ts';
 import { certifiedAsAnother, otherMachine } from './identity.ts';
-import { liveCluster } from './live.ts';
+import { liveCluster, type SeenLive } from './live.ts';
 import { gate, livingElsewhere, membersOf } from './members.ts';
 import { controlPlaneNodes } from './nodes.ts';
-import { type Reason, reason, refusedFor } from './reasons.ts';
+import { type Reason, reason, refusedFor, type Seen } from './reasons.ts';
 import type { Leaving } from './removal.ts';
 import { runningPrograms } from './running-programs.ts';
 import { clusterCas, clusterNameOf, standing } from './standing.ts';
@@ -36,9 +37,7 @@ function holderOf({ hosts }: Inventory, endpoint: string, leaving: readonly Leav
 }
 
 /** A live cluster and the hosts that leave it. */
-interface Removal {
-  readonly inventory: Inventory;
-  readonly cluster: ClusterUp;
+interface Removal extends SeenLive {
   readonly leaving: readonly Leaving[];
 }
 
@@ -48,18 +47,16 @@ function lostControls({ cluster, leaving }: Removal): readonly string[] {
   return controlPlaneNodes(cluster).flatMap(({ name }) => (going.has(name) ? [name] : []));
 }
 
-function lastControlPlane(removal: Removal): readonly Refused<'last-control-plane'>[] {
+function lastControlPlane(removal: Removal): Refused<'last-control-plane'> | undefined {
   const controls = controlPlaneNodes(removal.cluster);
   const lost = lostControls(removal);
-  if (controls.length === 0 || lost.length < controls.length) return [];
-  return [
-    new Refused(
-      'last-control-plane',
-      lost.join(', '),
-      `${controls.length === 1 ? 'it is the last control plane' : 'they are all control planes'} of ${removal.inventory.name}`,
-      'join another control plane first',
-    ),
-  ];
+  if (controls.length === 0 || lost.length < controls.length) return undefined;
+  return new Refused(
+    'last-control-plane',
+    lost.join(', '),
+    `${controls.length === 1 ? 'it is the last control plane' : 'they are all control planes'} of ${removal.inventory.name}`,
+    'join another control plane first',
+  );
 }
 
 /** The inventory may name an endpoint to which the cluster is yet to be led: that one counts too. */
@@ -126,12 +123,11 @@ export const removalReasons: readonly Reason<Removal>[] = [
  * endpoint. Throws like `liveCluster`.
  */
 export function removalRefusals(inventory: Inventory, fleet: Fleet, leaving: readonly Leaving[]): readonly Refused[] {
-  const cluster = liveCluster(fleet);
-  return refusedFor(removalReasons, { inventory, cluster, leaving });
+  return refusedFor(removalReasons, { inventory, fleet, cluster: liveCluster(fleet), leaving });
 }
 
 /** The hosts that `reset` tears down, and the names that the operator typed to confirm it. */
-interface ResetRequest {
+interface Resetting extends Seen {
   /** Patterns of `--hosts`; undefined: the whole cluster. */
   readonly hosts?: readonly string[] | undefined;
   /** Names that the operator typed (`--yes-destroy HOST`): `reset` cleans foreign data on these hosts only. */
@@ -163,25 +159,23 @@ export function leavingByReset(
  * Refuses a control plane or etcd host of a cluster that does not answer: the host cannot leave, and its etcd member
  * may be needed.
  */
-function silentMember(inventory: Inventory, fleet: Fleet, { host, facts }: Observed): readonly Refused[] {
+function silentMember(inventory: Inventory, fleet: Fleet, { host, facts }: Observed) {
   const { role } = host;
-  if (fleet.cluster.state === 'up' || (role !== 'control-plane' && role !== 'etcd')) return [];
-  if (standing({ inventory, host, facts, fleet }) !== 'joined') return [];
-  return [
-    new Refused(
-      'cluster-down',
-      host.name,
-      `it is ${role === 'etcd' ? 'an etcd member' : 'a control plane'} of a cluster that does not answer, and its etcd member may be needed`,
-      'bring the cluster back first: `kbuild status` says what does not answer',
-    ),
-  ];
+  if (fleet.cluster.state === 'up' || (role !== 'control-plane' && role !== 'etcd')) return undefined;
+  if (standing({ inventory, host, facts, fleet }) !== 'joined') return undefined;
+  return new Refused(
+    'cluster-down',
+    host.name,
+    `it is ${role === 'etcd' ? 'an etcd member' : 'a control plane'} of a cluster that does not answer, and its etcd member may be needed`,
+    'bring the cluster back first: `kbuild status` says what does not answer',
+  );
 }
 
 /**
  * Control planes and members of etcd that live and that a reset of the whole cluster would leave, because the inventory does not name them. They
  * would lose their quorum, or go on as the cluster.
  */
-function leftBehind(inventory: Inventory, fleet: Fleet): readonly Refused[] {
+function leftBehind({ inventory, fleet }: Seen): readonly Refused<'unnamed-control-plane'>[] {
   const named = new Set(inventory.hosts.map(({ name }) => name));
   const { cluster } = fleet;
   const nodes = cluster.state === 'up' ? controlPlaneNodes(cluster) : [];
@@ -215,26 +209,21 @@ export function unnamedIn(inventory: Inventory, { cluster }: Fleet): readonly st
  * Refuses a machine that bears the certificate of another host, unless it is surely of another cluster. While no control plane was reached, a member
  * of this cluster is foreign like any other, and the operator who types its name means another machine.
  */
-function mistakenForeign(inventory: Inventory, fleet: Fleet, observed: Observed): readonly Refused[] {
+function mistakenForeign(inventory: Inventory, fleet: Fleet, observed: Observed) {
   const { facts } = observed;
   const told = clusterNameOf(facts);
   const cas = clusterCas(fleet);
   const isOthers =
     (told !== undefined && told !== inventory.name) ||
     (cas.size > 0 && facts.caFingerprint !== 'absent' && !shareCa(casOf(facts), cas));
-  const refused = isOthers ? undefined : certifiedAsAnother(inventory, fleet, observed);
-  return refused === undefined ? [] : [refused];
+  return isOthers ? undefined : certifiedAsAnother(inventory, fleet, observed);
 }
 
 /** Refuses a machine that is a member of the cluster, and another one than the inventory means: one that it does not name would be destroyed. */
-const mistakenMember = (inventory: Inventory, fleet: Fleet, observed: Observed): readonly Refused[] => {
-  const { host, facts } = observed;
-  if (standing({ inventory, host, facts, fleet }) !== 'joined') return [];
-  const refused = otherMachine(inventory, fleet, observed);
-  return refused === undefined ? [] : [refused];
-};
+const mistakenMember = (inventory: Inventory, fleet: Fleet, observed: Observed) =>
+  standing({ inventory, fleet, ...observed }) === 'joined' ? otherMachine(inventory, fleet, observed) : undefined;
 
-function unconfirmed(fleet: Fleet, observed: Observed, refused: Refused): Refused {
+function unconfirmed<N extends RefusalName>(observed: Observed, refused: Refused<N>): Refused<N> {
   const { name } = observed.host;
   const alive = runningPrograms(observed);
   const command = `\`kbuild reset --hosts ${name} --yes-destroy ${name}\``;
@@ -248,25 +237,43 @@ function unconfirmed(fleet: Fleet, observed: Observed, refused: Refused): Refuse
   );
 }
 
-/**
- * Everything that `reset` refuses, all at once. Members of a live cluster leave it first, and `removalRefusals` judges
- * that. A control plane of a cluster that does not answer cannot leave it. A foreign host is cleaned only after the
- * operator typed its name. A whole cluster of another name or CA is never cleaned.
- */
-export function resetRefusals(inventory: Inventory, fleet: Fleet, request: ResetRequest): readonly Refused[] {
-  const about = fleet.hosts.filter(({ host }) => selects(request.hosts, host.name));
-  const refused = about.map((observed) => ({ observed, refusal: foreignHost(inventory, fleet, observed) }));
-  const cleansOnlyForeign = request.hosts !== undefined && refused.every(({ refusal }) => refusal !== undefined);
-  return [
-    ...(cleansOnlyForeign ? [] : clusterRefusals(inventory, fleet)),
-    ...(request.hosts === undefined ? leftBehind(inventory, fleet) : []),
-    ...refused.flatMap(({ observed, refusal }) => {
-      if (refusal !== undefined)
-        return request.confirmed.includes(observed.host.name)
-          ? mistakenForeign(inventory, fleet, observed)
-          : [unconfirmed(fleet, observed, refusal)];
-      if (request.hosts === undefined) return mistakenMember(inventory, fleet, observed);
-      return hostRefusal(inventory, fleet, observed) ?? silentMember(inventory, fleet, observed);
-    }),
-  ];
+/** Why `reset` does not clean a host. It cleans a foreign one only after the operator typed its name. */
+function refusedHost({ inventory, fleet, hosts, confirmed }: Resetting, observed: Observed) {
+  const foreign = foreignHost(inventory, fleet, observed);
+  if (foreign !== undefined)
+    return confirmed.includes(observed.host.name)
+      ? mistakenForeign(inventory, fleet, observed)
+      : unconfirmed(observed, foreign);
+  if (hosts === undefined) return mistakenMember(inventory, fleet, observed);
+  return hostRefusal(inventory, fleet, observed) ?? silentMember(inventory, fleet, observed);
 }
+
+const chosen = ({ fleet, hosts }: Resetting): readonly Observed[] =>
+  fleet.hosts.filter(({ host }) => selects(hosts, host.name));
+
+/** True where foreign hosts alone are cleaned: then it is no matter whose cluster answers. */
+const cleansOnlyForeign = (seen: Resetting): boolean =>
+  seen.hosts !== undefined &&
+  chosen(seen).every((observed) => foreignHost(seen.inventory, seen.fleet, observed) !== undefined);
+
+/**
+ * What `reset` refuses. Members of a live cluster leave it first, and `removalReasons` judges that. A control plane of a
+ * cluster that does not answer cannot leave it. A whole cluster of another name or CA is never cleaned.
+ */
+export const resetReasons: readonly Reason<Resetting>[] = [
+  ...clusterReasons.map((one): Reason<Resetting> => ({
+    ...one,
+    test: (seen) => !cleansOnlyForeign(seen) && one.test(seen),
+  })),
+  reason(['unnamed-control-plane'], (seen) => seen.hosts === undefined && leftBehind(seen)),
+  reason([...HOST_REFUSALS, 'cluster-down'], (seen) =>
+    chosen(seen).flatMap((observed) => refusedHost(seen, observed) ?? []),
+  ),
+];
+
+/** Everything that `reset` refuses, all at once. Throws `FactError` when a fact that it needs is unknown. */
+export const resetRefusals = (
+  inventory: Inventory,
+  fleet: Fleet,
+  request: Pick<Resetting, 'hosts' | 'confirmed'>,
+): readonly Refused[] => refusedFor(resetReasons, { inventory, fleet, ...request });

@@ -26,7 +26,7 @@ const STOPPED_FIRST: Readonly<Record<Inventory['loadBalancer']['kind'], string>>
 };
 
 /** Refuses control planes that came back after their removal: `up` neither deletes their data nor can use it. */
-export const returnedHosts = (inventory: Inventory, fleet: Fleet): readonly Refused[] =>
+export const returnedHosts = (inventory: Inventory, fleet: Fleet): readonly Refused<'host-returned'>[] =>
   controlPlanes(inventory).flatMap((host) => {
     const facts = linuxFacts(fleet, host);
     if (facts === undefined || !hasReturned(inventory, fleet, host, facts)) return [];

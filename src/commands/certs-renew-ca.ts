@@ -2,7 +2,7 @@ import { AUTHORITY_FILES } from '../certificates/authorities.facts.ts';
 import { type KubeadmAuthority, ownAuthority } from '../certificates/authorities.value.ts';
 import { authorityChangeRefusals } from '../certificates/authority-change.refusal.ts';
 import { renewalsOf } from '../certificates/renew-ca.step.ts';
-import { combined, UsageError } from '../errors.ts';
+import { throwAll, UsageError } from '../errors.ts';
 import { controlPlanes } from '../inventory/hosts.ts';
 import type { Context } from '../session/context.ts';
 import { refuseForeign } from '../session/preflight.ts';
@@ -47,8 +47,7 @@ export const runRenewCa = (outer: Context, flags: RenewCaOptions, operands: read
           inventory.hosts.map(({ name }) => name),
         );
         const now = connected.observations.fleet();
-        const refused = authorityChangeRefusals(inventory, now, { names, command: 'certs renew-ca' });
-        if (refused.length > 0) throw combined(refused);
+        throwAll(authorityChangeRefusals({ inventory, fleet: now, names, command: 'certs renew-ca' }));
       };
       refuse();
       const keep = keptBefore(run, (what) => `before ${what}`);

@@ -1,7 +1,7 @@
 import { ROTATED_FILES, type RotatedName } from '../certificates/authorities.facts.ts';
 import { authorityChangeRefusals } from '../certificates/authority-change.refusal.ts';
 import { readersLeft } from '../certificates/rotation-4-restart-pods.step.ts';
-import { rotationRefusals } from '../certificates/rotation.refusal.ts';
+import { rotationReasons } from '../certificates/rotation.refusal.ts';
 import { nounOf, type Rotating } from '../certificates/rotation.step.ts';
 import { endOf, isDropping, rotationOf, stageOf } from '../certificates/rotation.ts';
 import type { TokenUse } from '../certificates/token-use.facts.ts';
@@ -10,7 +10,8 @@ import { observedLinux } from '../cluster/fleet/fleet.ts';
 import { tokenUseProbe } from '../cluster/fleet/probes.ts';
 import type { ClusterView } from '../cluster/fleet/view.ts';
 import { acting } from '../cluster/live.ts';
-import { combined, Refused, UsageError } from '../errors.ts';
+import { refusedFor } from '../cluster/reasons.ts';
+import { Refused, throwAll, UsageError } from '../errors.ts';
 import type { Context } from '../session/context.ts';
 import { refuseForeign } from '../session/preflight.ts';
 import { reportNothingToDo } from '../session/run-plan.ts';
@@ -121,8 +122,7 @@ function refuseUsedTokens({ inventory, connected }: Run, rotating: Omit<Rotating
   const fleet = connected.observations.fleet();
   const rotation = rotating.name === 'sa' ? rotationOf(fleet, 'sa') : undefined;
   if (rotation === undefined || isDropping(fleet, 'sa', rotation)) return;
-  const refused = tokensStillUsed(inventory, fleet, rotation, rotating);
-  if (refused.length > 0) throw combined(refused);
+  throwAll(tokensStillUsed(inventory, fleet, rotation, rotating));
 }
 
 /** The parts that this run carries out. */
@@ -173,19 +173,10 @@ function refuseRotation(run: Run, { rollback }: RotateCaOptions, name: RotatedNa
     run,
     inventory.hosts.map((host) => host.name),
   );
-  const refused = [
-    ...authorityChangeRefusals(inventory, fleet, { names: [name], command: 'certs rotate-ca' }),
-    ...rotationRefusals(inventory, fleet, name),
-  ];
-  if (refused.length > 0) throw combined(refused);
-  const rotation = rollback === true ? rotationOf(fleet, name) : undefined;
-  if (rotation === undefined || !isDropping(fleet, name, rotation)) return;
-  throw new Refused(
-    'no-rollback',
-    inventory.name,
-    `${rotation.old.subject} is no longer trusted everywhere: there is no way back`,
-    `run \`kbuild certs rotate-ca${name === 'ca' ? '' : ` ${name}`}\` to end the rotation; if you need another one, rotate again afterwards`,
-  );
+  throwAll([
+    ...authorityChangeRefusals({ inventory, fleet, names: [name], command: 'certs rotate-ca' }),
+    ...refusedFor(rotationReasons, { inventory, fleet, name, rollback }),
+  ]);
 }
 
 async function rotate(run: Run, flags: RotateCaOptions, name: RotatedName): Promise<number> {

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import { type Fleet, linuxFacts } from '../cluster/fleet/fleet.ts';
 import { isControlPlane } from '../cluster/fleet/joined.ts';
 import { casOf, clustersOf, shareCa } from '../cluster/standings.ts';
-import { combined, Refused } from '../errors.ts';
+import { Refused, throwAll } from '../errors.ts';
 import {
   livingHosts,
   livingHostsRefusal,
@@ -53,7 +53,7 @@ export function restoredHosts(run: Run): RestoredHosts {
   const unreadable = fleet.hosts
     .filter(({ host }) => names.has(host.name))
     .flatMap((one) => unreadableMarker(one) ?? []);
-  if (unreadable.length > 0) throw combined(unreadable);
+  throwAll(unreadable);
   refuseBare(fleet, { controls, members });
   return { controls, members };
 }

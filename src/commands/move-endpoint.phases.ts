@@ -7,6 +7,8 @@ import { type Fleet, observedLinux } from '../cluster/fleet/fleet.ts';
 import { standing } from '../cluster/standing.ts';
 import { cluster, ifAny, IN_TURN, linux, VERIFIES } from '../engine/phases.ts';
 import type { Phase } from '../engine/step.ts';
+import type { SeenLive } from '../cluster/live.ts';
+import { type Reason, reason } from '../cluster/reasons.ts';
 import { Refused } from '../errors.ts';
 import { firewallOpen } from '../host/firewall.step.ts';
 import { jobEnded } from '../host/idle.step.ts';
@@ -141,35 +143,27 @@ function balancersInUse(inventory: Inventory, fleet: Fleet, old: string): readon
   });
 }
 
-/**
- * Why the move would take the old endpoint away before its time; empty if it would not. Throws `FactError` when a fact
- * that it needs is unknown.
- */
-export function oldEndpointRefusals(inventory: Inventory, fleet: Fleet): readonly Refused[] {
-  if (fleet.cluster.state !== 'up' || !isMoving(inventory, fleet.cluster)) return [];
-  const old = liveEndpoint(fleet.cluster);
-  const inUse = balancersInUse(inventory, fleet, old);
-  const renamed = observedLinux(fleet).filter(({ facts }) => takenNames({ inventory, facts }).length > 0);
-  return [
-    ...(inUse.length === 0
-      ? []
-      : [
-          new Refused(
-            'balancer-in-use',
-            inUse.join(', '),
-            `kbuild's load balancer serves the old endpoint ${old} here, and would serve ${inventory.endpoint} alone from the beginning of the move`,
-            'build the load balancer of the new endpoint on other hosts of role load-balancer, or lead the cluster to a load balancer of your own',
-          ),
-        ]),
-    ...(renamed.length === 0
-      ? []
-      : [
-          new Refused(
-            'host-name-taken',
-            renamed.map(({ host }) => host.name).join(', '),
-            `/etc/hosts leads the old endpoint ${old} to another address (${takenNames({ inventory, facts: renamed[0]!.facts }).join(', ')}): both cannot have one name`,
-            'give the new endpoint another name, or only its address',
-          ),
-        ]),
-  ];
-}
+/** Why the move would take the old endpoint away before its time. */
+export const oldEndpointReasons: readonly Reason<SeenLive>[] = [
+  reason(['balancer-in-use'], ({ inventory, fleet, cluster }) => {
+    const old = liveEndpoint(cluster);
+    const inUse = isMoving(inventory, cluster) ? balancersInUse(inventory, fleet, old) : [];
+    if (inUse.length === 0) return undefined;
+    return new Refused(
+      'balancer-in-use',
+      inUse.join(', '),
+      `kbuild's load balancer serves the old endpoint ${old} here, and would serve ${inventory.endpoint} alone from the beginning of the move`,
+      'build the load balancer of the new endpoint on other hosts of role load-balancer, or lead the cluster to a load balancer of your own',
+    );
+  }),
+  reason(['host-name-taken'], ({ inventory, fleet, cluster }) => {
+    const renamed = observedLinux(fleet).filter(({ facts }) => takenNames({ inventory, facts }).length > 0);
+    if (!isMoving(inventory, cluster) || renamed.length === 0) return undefined;
+    return new Refused(
+      'host-name-taken',
+      renamed.map(({ host }) => host.name).join(', '),
+      `/etc/hosts leads the old endpoint ${liveEndpoint(cluster)} to another address (${takenNames({ inventory, facts: renamed[0]!.facts }).join(', ')}): both cannot have one name`,
+      'give the new endpoint another name, or only its address',
+    );
+  }),
+];

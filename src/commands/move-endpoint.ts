@@ -1,8 +1,9 @@
+import { refusedOfLive } from '../cluster/live.ts';
 import { restartsOf } from '../engine/restarts.ts';
-import { combined, UsageError } from '../errors.ts';
+import { throwAll, UsageError } from '../errors.ts';
 import { endpointHost } from '../inventory/api-server.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import { moveRefusals } from '../kubeadm/endpoint.refusal.ts';
+import { moveReasons } from '../kubeadm/endpoint.refusal.ts';
 import { isMoving, liveEndpoint } from '../kubeadm/endpoint.ts';
 import { carryOut, type Work } from '../session/carry-out.ts';
 import type { Context } from '../session/context.ts';
@@ -13,7 +14,7 @@ import type { Run } from '../session/run.ts';
 import { refuseUnreachable } from '../session/selection.ts';
 import { withRun } from '../session/with-run.ts';
 import type { MoveEndpointOptions } from './move-endpoint.command.ts';
-import { moveEndpointPhases, oldEndpointRefusals } from './move-endpoint.phases.ts';
+import { moveEndpointPhases, oldEndpointReasons } from './move-endpoint.phases.ts';
 
 /** @throws UsageError unless the command line names the inventory's endpoint: the operator says the same twice */
 function checkOperand({ endpoint }: Inventory, [operand = '']: readonly string[]): void {
@@ -38,8 +39,7 @@ function refuse(run: Run): void {
     run,
     inventory.hosts.map(({ name }) => name),
   );
-  const refused = [...moveRefusals(inventory, fleet), ...oldEndpointRefusals(inventory, fleet)];
-  if (refused.length > 0) throw combined(refused);
+  throwAll(refusedOfLive([...moveReasons, ...oldEndpointReasons], { inventory, fleet }));
 }
 
 /** What the operator may do with the old endpoint, and when. */

@@ -1,6 +1,8 @@
-import { noCluster } from '../cluster/live.ts';
+import { refuseNoCluster } from '../cluster/live.ts';
+import { refusedFor } from '../cluster/reasons.ts';
 import { restartsOf } from '../engine/restarts.ts';
-import { mostSerious, Refused, UsageError } from '../errors.ts';
+import { mostSerious, throwAll, UsageError } from '../errors.ts';
+import { isPart, rebootReasons } from '../host/reboot.refusal.ts';
 import { linuxHosts, linuxWorkers } from '../inventory/hosts.ts';
 import type { LinuxHost } from '../inventory/inventory.ts';
 import { carryOut, type Work } from '../session/carry-out.ts';
@@ -22,30 +24,14 @@ import { awayAtOnce, rollingDrain } from './drain-options.ts';
 import type { RebootOptions } from './reboot.command.ts';
 import { reboot, rebootsOf } from './reboot.phases.ts';
 
-/**
- * The hosts that the run may restart. @throws UsageError for an unknown name; Refused for a Windows host and for one
- * that has not joined
- */
+/** The hosts that the run may restart. @throws UsageError for an unknown name; Refused for a host that it may not restart */
 function hostsOf({ inventory, connected }: Run, operands: readonly string[]): readonly LinuxHost[] {
-  const { cluster } = connected.observations.fleet();
-  const joined = new Set(cluster.state === 'up' ? cluster.nodes.map(({ name }) => name) : []);
-  const isPart = ({ name, role }: LinuxHost): boolean =>
-    role === 'etcd' || role === 'load-balancer' || joined.has(name);
-  for (const name of operands) {
-    const host = inventory.hosts.find((one) => one.name === name);
-    if (host === undefined)
-      throw new UsageError(`"${name}" is no host of the inventory`, { remedy: 'name hosts as the inventory does' });
-    if (host.os === 'windows')
-      throw new Refused(
-        'windows-reboot',
-        name,
-        'kbuild does not reboot Windows hosts',
-        'drain it and restart it yourself',
-      );
-    if (!isPart(host))
-      throw new Refused('not-joined', name, 'it is no node of the cluster', 'join it first: `kbuild up`');
-  }
-  const hosts = linuxHosts(inventory).filter(isPart);
+  const fleet = connected.observations.fleet();
+  const unknown = operands.find((name) => inventory.hosts.every((host) => host.name !== name));
+  if (unknown !== undefined)
+    throw new UsageError(`"${unknown}" is no host of the inventory`, { remedy: 'name hosts as the inventory does' });
+  throwAll(refusedFor(rebootReasons, { inventory, fleet, operands }));
+  const hosts = linuxHosts(inventory).filter((host) => isPart(fleet, host));
   return operands.length === 0 ? hosts : hosts.filter(({ name }) => operands.includes(name));
 }
 
@@ -66,17 +52,7 @@ export const runReboot = (outer: Context, flags: RebootOptions, operands: readon
     { command: 'reboot', json: flags.plan === true ? 'document' : 'events', reportsUnreachable: true },
     async (run) => {
       const { inventory, connected } = run;
-      const fleet = connected.observations.fleet();
-      if (fleet.cluster.state === 'absent')
-        throw noCluster(
-          fleet,
-          new Refused(
-            'no-cluster',
-            inventory.name,
-            'there is no cluster whose hosts could reboot',
-            'build it: `kbuild up`',
-          ),
-        );
+      refuseNoCluster({ inventory, fleet: connected.observations.fleet() });
       leaveOutRefused(run);
       refuseObstacles(run, findings(run));
       await refuseWithoutApi(run);

@@ -3,7 +3,7 @@ import { quorumIsLost } from '../cluster/quorum-lost.ts';
 import { type Leaving, leavingOf } from '../cluster/removal.ts';
 import { removalRefusals } from '../cluster/remove.refusal.ts';
 import type { Drain } from '../engine/drain.ts';
-import { combined, UsageError } from '../errors.ts';
+import { throwAll, UsageError } from '../errors.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { carryOut, type Work } from '../session/carry-out.ts';
 import type { Context } from '../session/context.ts';
@@ -68,8 +68,7 @@ async function removedHosts({ connected, inventory }: Run, operands: readonly st
 /** @throws Refused when one of them must stay, or is not the inventory's */
 function refuseRemoval(run: Run, operands: readonly string[], leaving: readonly Leaving[]): void {
   refuseForeign(run, operands);
-  const refused = removalRefusals(run.inventory, run.connected.observations.fleet(), leaving);
-  if (refused.length > 0) throw combined(refused);
+  throwAll(removalRefusals(run.inventory, run.connected.observations.fleet(), leaving));
 }
 
 /** `kbuild remove HOST…`: takes hosts out of the live cluster, their etcd members included. */

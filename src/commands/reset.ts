@@ -2,7 +2,7 @@ import { foreignHost } from '../cluster/host.refusal.ts';
 import { type Leaving, leavingOf } from '../cluster/removal.ts';
 import { leavingByReset, removalRefusals, resetRefusals, unnamedIn } from '../cluster/remove.refusal.ts';
 import { runningPrograms } from '../cluster/running-programs.ts';
-import { combined, UsageError } from '../errors.ts';
+import { throwAll, UsageError } from '../errors.ts';
 import { selects } from '../inventory/hosts.ts';
 import { carryOut, type Work } from '../session/carry-out.ts';
 import type { Context } from '../session/context.ts';
@@ -83,11 +83,10 @@ function refuseReset(run: Run, confirmed: readonly string[]): void {
   const { connected, flags, inventory } = run;
   const fleet = connected.observations.fleet();
   const leaving = leavingHosts(run);
-  const refused = [
+  throwAll([
     ...resetRefusals(inventory, fleet, { hosts: flags.hosts, confirmed }),
     ...(leaving.length === 0 ? [] : removalRefusals(inventory, fleet, leaving)),
-  ];
-  if (refused.length > 0) throw combined(refused);
+  ]);
 }
 
 /** `kbuild reset`: tears the cluster down, or cleans single hosts. */

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
-import { oldAddresses, splitBrainRefusals, workerRefusals, type Workers, workersOf } from '../backup/lost-cluster.ts';
+import { oldAddresses, type Workers, workersOf } from '../backup/lost-cluster.ts';
 import { type Manifest, manifestText } from '../backup/manifest.ts';
 import { PKI } from '../backup/read.ts';
-import { backupRefusals } from '../backup/restore.refusal.ts';
+import { backupRefusals, controlPlaneReasons, workerReasons } from '../backup/restore.refusal.ts';
 import { pkiFile } from '../certificates/shared-files.ts';
 import { linuxFacts, observedLinux } from '../cluster/fleet/fleet.ts';
+import { refusedFor } from '../cluster/reasons.ts';
 import { stops } from '../engine/check.ts';
-import { ChecksFailed, combined, Refused } from '../errors.ts';
+import { ChecksFailed, Refused, throwAll } from '../errors.ts';
 import { listensAt } from '../etcd/restore-members.ts';
 import { apiPort } from '../inventory/api-server.ts';
 import { controlPlanes } from '../inventory/hosts.ts';
@@ -114,8 +115,7 @@ export async function refuseRestore(run: Run, manifest: Manifest, was: 'served' 
       'run the same command again: it goes on from there',
     );
   const fleet = connected.observations.fleet();
-  const split = splitBrainRefusals(inventory, fleet);
-  if (split.length > 0) throw combined(split);
+  throwAll(refusedFor(controlPlaneReasons, { inventory, fleet }));
   refuseForeign(
     run,
     fleet.hosts.map(({ host }) => host.name),
@@ -136,8 +136,7 @@ export async function refuseToBegin(run: Run, manifest: Manifest): Promise<Worke
       `every control plane of the inventory must answer: make ${names.join(', ')} reachable, or take it out of the inventory`,
   );
   const workers = workersOf(inventory, connected.observations.fleet(), manifest);
-  const wrong = workerRefusals(inventory, workers);
-  if (wrong.length > 0) throw combined(wrong);
+  throwAll(refusedFor(workerReasons, { inventory, workers }));
   // Until the API answers, a worker's kubelet says nothing of the new control planes.
   connected.leaveOut(
     inventory.hosts
@@ -222,8 +221,7 @@ export async function runRestoreBackup(
   const begunMs = outer.nowMs();
   const options = { command: 'restore', json: 'events', reportsUnreachable: true } as const;
   const { code, isDone } = await withOpenedBackup(outer, flags, resolve(outer.cwd, file), async (opened) => {
-    const refused = backupRefusals(opened.inventory, opened.manifest);
-    if (refused.length > 0) throw combined(refused);
+    throwAll(backupRefusals(opened.inventory, opened.manifest));
     const outcome = { isDone: false };
     const code = await withRun(outer, flags, options, async (run) => {
       const ended = await restoreFirst(run, opened);

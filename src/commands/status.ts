@@ -1,4 +1,4 @@
-import { refusedWorkers } from '../cluster/host.refusal.ts';
+import { refusedWorkers } from '../cluster/joined.refusal.ts';
 import { plan } from '../engine/plan.ts';
 import { UsageError, worstExitCode } from '../errors.ts';
 import { unreachableText } from '../report/failure.ts';

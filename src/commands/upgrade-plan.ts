@@ -6,7 +6,7 @@ import { acting, liveCluster } from '../cluster/live.ts';
 import type { Finding } from '../engine/check.ts';
 import { changesIn, type PlannedChange } from '../engine/plan.ts';
 import { restartsOf } from '../engine/restarts.ts';
-import { combined, FactError } from '../errors.ts';
+import { FactError, throwAll } from '../errors.ts';
 import { downloadFindings } from '../host/packages/downloads.check.ts';
 import { downloads, type Wanted } from '../host/packages/downloads.survey.ts';
 import { getsBinaries } from '../host/packages/installer.value.ts';
@@ -189,8 +189,7 @@ export async function viewOf(
   const objects = view.unreadableObjects;
   if ('unknown' in objects && use === 'before an upgrade')
     throw new FactError(control.name, 'whether there are objects that a newer API server cannot read', objects.unknown);
-  const refused = 'unknown' in objects ? [] : unreadableRefusals(inventory, objects.value);
-  if (refused.length > 0) throw combined(refused);
+  if (!('unknown' in objects)) throwAll(unreadableRefusals(inventory, objects.value));
   const notes = upgradeNotes(inventory, fleet, changes, view);
   const text = upgradeViewText(view, { target: inventory.kubernetes.version, nodes: [...new Set(nodes)] });
   return { text: joined([text, upgradeNotesText(notes)]), json: upgradeViewJson(view), notes };

@@ -1,11 +1,11 @@
 import { lowestApiServer } from '../cluster/api-versions.ts';
-import { acting, liveCluster, noCluster } from '../cluster/live.ts';
+import { acting, liveCluster, refuseNoCluster } from '../cluster/live.ts';
 import { controlPlaneNodes } from '../cluster/nodes.ts';
 import { changesIn } from '../engine/plan.ts';
 import { restartsOf } from '../engine/restarts.ts';
 import type { Phase } from '../engine/step.ts';
 import { onlyHosts } from '../engine/target.ts';
-import { combined, mostSerious, Refused, UsageError } from '../errors.ts';
+import { mostSerious, Refused, throwAll, UsageError } from '../errors.ts';
 import { controlPlanes, linuxWorkers, selects, windowsHosts } from '../inventory/hosts.ts';
 import { carryOut, type Outcome, type Work } from '../session/carry-out.ts';
 import type { Context } from '../session/context.ts';
@@ -164,13 +164,14 @@ function refuseWorkersFirst({ inventory, connected }: Run, { changes }: RunPlan)
 function refuseUpgrade(run: Run, flags: UpgradeOptions, hops: readonly Hop[]): void {
   refuseAsUp(run);
   const fleet = run.connected.observations.fleet();
-  const refused = upgradeRefusals(
-    run.inventory,
-    fleet,
-    hops.map(({ version }) => version),
-    chosenBy(run, flags),
+  throwAll(
+    upgradeRefusals(
+      run.inventory,
+      fleet,
+      hops.map(({ version }) => version),
+      chosenBy(run, flags),
+    ),
   );
-  if (refused.length > 0) throw combined(refused);
 }
 
 /** True for the phases that come after the first worker: the first Linux one, or the first Windows one where no Linux worker is due. */
@@ -226,12 +227,7 @@ export const runUpgrade = (outer: Context, flags: UpgradeOptions): Promise<numbe
         throw new UsageError('--pause-after-canary asks a question, and there is no terminal to ask on', {
           remedy: 'leave it out, or upgrade a first worker with --workers-only --hosts NAME',
         });
-      const fleet = connected.observations.fleet();
-      if (fleet.cluster.state === 'absent')
-        throw noCluster(
-          fleet,
-          new Refused('no-cluster', inventory.name, 'there is no cluster to upgrade', 'build it: `kbuild up`'),
-        );
+      refuseNoCluster({ inventory, fleet: connected.observations.fleet() });
       leaveOutRefused(run);
       refuseObstacles(run, findings(run));
       const before = flags.plan === true ? 0 : await repaired(run);

@@ -1,10 +1,10 @@
-import { combined, ConnectError, Refused } from '../errors.ts';
+import { combined, ConnectError, Refused, throwAll } from '../errors.ts';
 import { eachLimit } from '../limit.ts';
 import { paths, windowsPaths } from '../paths.ts';
 import { textIn } from '../shell/decode.ts';
 import type { Held, Remote } from '../ssh/remote.ts';
 import { powershell, script } from '../templates.ts';
-import { type Pause, pause as realPause, retried } from '../wait.ts';
+import { pause as realPause, type Pause, retried } from '../wait.ts';
 import { describe, type LockHolder } from './lock-holder.ts';
 
 /** The locks of all hosts of a run. */
@@ -221,8 +221,7 @@ export async function refuseLocked(remotes: readonly Lockable[]): Promise<void> 
     const holder = await whoHolds(remote);
     if (holder !== undefined) throw isLocked(remote, `held by ${holder}`);
   });
-  const failed = rejections(held);
-  if (failed.length > 0) throw combined(failed);
+  throwAll(rejections(held));
 }
 
 /** Ends the process that holds a host's lock, if there is one. Never ends a job. */

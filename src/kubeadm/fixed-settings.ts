@@ -1,3 +1,5 @@
+import { reason, type Reason, type Seen } from '../cluster/reasons.ts';
+import { Refused } from '../errors.ts';
 import { etcdFolderOf } from '../etcd/folder.value.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { JsonObject } from '../shell/decode.ts';
@@ -48,3 +50,18 @@ export function changedFixedSettings(inventory: Inventory, live: JsonObject): re
     (is) => is.wanted !== is.live,
   );
 }
+
+/** Settings that the cluster was made with; the endpoint, which `move-endpoint` changes, is not among them. */
+export const fixedSettings: Reason<Seen> = reason(['fixed-setting'], ({ inventory, fleet: { cluster } }) =>
+  (cluster.state === 'up' ? changedFixedSettings(inventory, cluster.configuration) : [])
+    .filter(({ setting }) => setting !== 'endpoint')
+    .map(
+      ({ setting, wanted, live }) =>
+        new Refused(
+          'fixed-setting',
+          inventory.name,
+          `${setting} is ${wanted}, the cluster was made with ${live === '' ? 'none' : live}, and Kubernetes cannot change it`,
+          `set ${setting} back${live === '' ? '' : ` to ${live}`}, or build a new cluster`,
+        ),
+    ),
+);

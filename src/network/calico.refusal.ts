@@ -21,7 +21,10 @@ function networkOf(installation: JsonObject) {
  * Refuses a live Calico whose encapsulation, BGP or dataplane do not work with Windows hosts. `up` does not change
  * these settings as a side effect: the network of every node would change under its running pods.
  */
-export function calicoRefusals({ name }: InventoryWith<'calico'>, { cluster }: Fleet): readonly Refused[] {
+export function calicoRefusals(
+  { name }: InventoryWith<'calico'>,
+  { cluster }: Fleet,
+): readonly Refused<'windows-network'>[] {
   if (cluster.state !== 'up') return [];
   const live = cluster.objects.get(INSTALLATION);
   if (live === undefined) return [];

@@ -30,7 +30,10 @@ const PODS = 'apps/v1/DaemonSet/kube-flannel/kube-flannel-windows';
 const SERVICES = 'rbac.authorization.k8s.io/v1/ClusterRoleBinding//kbuild-windows-flannel';
 
 /** Refuses to change flanneld and kube-proxy of Windows hosts from pods to services or back: a host would run both. */
-function formRefusals({ name, network }: InventoryWith<'flannel'>, owned: readonly string[]): readonly Refused[] {
+function formRefusals(
+  { name, network }: InventoryWith<'flannel'>,
+  owned: readonly string[],
+): readonly Refused<'windows-network'>[] {
   const desired = network.windows?.services === true;
   if (network.windows === undefined || !owned.includes(desired ? PODS : SERVICES)) return [];
   const [found, other] = desired ? ['pods', 'services'] : ['services', 'pods'];
@@ -48,7 +51,10 @@ function formRefusals({ name, network }: InventoryWith<'flannel'>, owned: readon
  * Refuses Windows hosts if the live flannel cannot reach them. `up` does not change flannel's backend as a side effect
  * of a new worker: the network of every Linux host would change under its running pods.
  */
-export function flannelRefusals(inventory: InventoryWith<'flannel'>, { cluster }: Fleet): readonly Refused[] {
+export function flannelRefusals(
+  inventory: InventoryWith<'flannel'>,
+  { cluster }: Fleet,
+): readonly Refused<'windows-network'>[] {
   const { name, network } = inventory;
   if (network.windows === undefined || cluster.state !== 'up') return [];
   const { backend, port, vni } = network.flannel;

@@ -10,7 +10,7 @@ import { CONFIG_ANNOTATION, type InventoryWith, type NetworkPlugin } from './plu
 import { networkPlugins } from './plugins.value.ts';
 
 interface LiveNetwork<P extends PluginName = PluginName> {
-  refusals(inventory: InventoryWith<P>, fleet: Fleet): readonly Refused[];
+  refusals(inventory: InventoryWith<P>, fleet: Fleet): readonly Refused<'windows-network'>[];
 }
 
 const PLUGINS = {
@@ -20,8 +20,8 @@ const PLUGINS = {
 } satisfies { readonly [P in BuiltPlugin]: LiveNetwork<P> };
 
 /** Why `up` cannot change the network plugin of a live cluster to the desired settings. */
-export function networkRefusals(inventory: Inventory, fleet: Fleet): readonly Refused[] {
-  // `validate` refuses all other plugins.
+export function networkRefusals(inventory: Inventory, fleet: Fleet): readonly Refused<'windows-network'>[] {
+  // `validate` refuses the others.
   const plugin: LiveNetwork = PLUGINS[inventory.network.plugin as BuiltPlugin];
   return plugin.refusals(inventory, fleet);
 }
@@ -35,8 +35,8 @@ const isOfKbuild = (cluster: ClusterUp, key: string): boolean =>
   );
 
 /**
- * The network plugin that kbuild installed in a cluster, by the record of applied objects. That record also has the
- * objects of the user's manifests: they count only if the live object is still kbuild's own.
+ * The network plugin that kbuild installed in a cluster, by the record of applied objects. Objects of the user's
+ * manifests are in that record too, and do not count, unless the live object is still that of kbuild.
  */
 function installed(cluster: ClusterUp, { manifests }: Inventory): NetworkPlugin | undefined {
   const users = new Set(manifests.flatMap((each) => each.objects).map(objectKey));
@@ -46,7 +46,7 @@ function installed(cluster: ClusterUp, { manifests }: Inventory): NetworkPlugin 
 }
 
 /** Refuses to replace or remove the network plugin that kbuild installed: all pods would lose their network. */
-export function pluginChange(inventory: Inventory, cluster: ClusterUp): readonly Refused[] {
+export function pluginChange(inventory: Inventory, cluster: ClusterUp): readonly Refused<'network-plugin-changed'>[] {
   const { plugin } = inventory.network;
   const found = installed(cluster, inventory)?.name;
   if (found === undefined || found === plugin) return [];

@@ -104,7 +104,7 @@ export function runtimeRefusal(
  * Why `up` cannot change the runtime of a joined host to the one that the inventory asks for; undefined if it can, or
  * need not. Throws `FactError` when a fact that it needs is unknown.
  */
-export function moveRefusal(inventory: Inventory, observed: Observed): Refused | undefined {
+export function moveRefusal(inventory: Inventory, observed: Observed): Refused<'runtime-changed'> | undefined {
   if (observed.os === 'windows') return undefined;
   const { host, facts } = observed;
   const move = runtimeMove(inventory, host, facts);

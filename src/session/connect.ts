@@ -1,6 +1,6 @@
 import type { Fleet } from '../cluster/fleet/fleet.ts';
 import { clusterFacts } from '../cluster/fleet/observe-cluster.ts';
-import type { LeftOut } from '../cluster/host.refusal.ts';
+import type { LeftOut } from '../cluster/joined.refusal.ts';
 import { observations, type Observations } from '../engine/observations.ts';
 import { ConnectError } from '../errors.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';

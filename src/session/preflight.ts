@@ -1,10 +1,11 @@
 import { lostCluster } from '../backup/lost-cluster.ts';
 import type { Surveys } from '../cluster/fleet/surveys.ts';
-import { changeRefusals, type Moving, refusedWorkers } from '../cluster/host.refusal.ts';
+import { changeRefusals, type Moving } from '../cluster/host.refusal.ts';
+import { refusedWorkers } from '../cluster/joined.refusal.ts';
 import { type Joining, refusals } from '../cluster/up.refusal.ts';
 import { checks, surveyChecks } from '../commands/every.checks.ts';
 import { type CheckedFinding, runChecks, stops } from '../engine/check.ts';
-import { ChecksFailed, combined, ConnectError, type KbuildError, SeveralErrors } from '../errors.ts';
+import { ChecksFailed, combined, ConnectError, type KbuildError, SeveralErrors, throwAll } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import { findingsText } from '../report/findings.ts';
 import { findingsNote } from '../report/record/notes.ts';
@@ -33,8 +34,7 @@ export function refuseForeign(
   names: readonly string[],
   moving: Moving = 'moves none',
 ): void {
-  const refused = changeRefusals(inventory, connected.observations.fleet(), names, moving);
-  if (refused.length > 0) throw combined(refused);
+  throwAll(changeRefusals(inventory, connected.observations.fleet(), names, moving));
 }
 
 const JOINS_NONE: ReadonlySet<string> = new Set(['upgrade', 'reboot']);
@@ -48,8 +48,7 @@ const joiningOf = ({ command }: Pick<Run, 'command'>): Joining =>
  * last observation; the errors of control planes that must answer before one is created
  */
 export function refuseAsUp(run: Pick<Run, 'command' | 'connected' | 'inventory' | 'flags'>): void {
-  const refused = refusals(run.inventory, run.connected.observations.fleet(), run.flags.hosts, joiningOf(run));
-  if (refused.length > 0) throw combined(refused);
+  throwAll(refusals(run.inventory, run.connected.observations.fleet(), run.flags.hosts, joiningOf(run)));
 }
 
 /** All findings about the fleet as observed. `--ignore-check` and `ignoreChecks:` lower a finding to a warning. */

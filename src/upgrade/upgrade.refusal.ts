@@ -1,9 +1,8 @@
 import { duringRotation } from '../certificates/rotation.refusal.ts';
 import type { Fleet } from '../cluster/fleet/fleet.ts';
-import type { ClusterUp } from '../cluster/fleet/view.ts';
-import { noCluster } from '../cluster/live.ts';
-import { type Reason, reason, refusedFor } from '../cluster/reasons.ts';
-import { type KbuildError, Refused } from '../errors.ts';
+import { refusedOfLive, type SeenLive } from '../cluster/live.ts';
+import { type Reason, reason } from '../cluster/reasons.ts';
+import type { KbuildError } from '../errors.ts';
 import { unfinishedActions } from '../host/unfinished.refusal.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { UPGRADE } from '../kubeadm/marker.facts.ts';
@@ -28,10 +27,7 @@ import {
 } from './reasons.refusal.ts';
 
 /** A live cluster, and an upgrade of it. */
-interface Upgrading {
-  readonly inventory: Inventory;
-  readonly fleet: Fleet;
-  readonly cluster: ClusterUp;
+interface Upgrading extends SeenLive {
   /** The versions to go through, from `hopsOf`. */
   readonly hops: readonly string[];
   readonly isChosen: IsChosen;
@@ -79,22 +75,5 @@ export function upgradeRefusals(
   hops: readonly string[],
   isChosen: IsChosen = () => true,
 ): readonly KbuildError[] {
-  const { cluster } = fleet;
-  if (cluster.state === 'absent')
-    return [
-      noCluster(
-        fleet,
-        new Refused('no-cluster', inventory.name, 'there is no cluster to upgrade', 'build it with `kbuild up`'),
-      ),
-    ];
-  if (cluster.state === 'down')
-    return [
-      new Refused(
-        'cluster-down',
-        inventory.name,
-        `the cluster does not answer: ${cluster.reason}`,
-        'bring it back first (docs/troubleshooting.md); `kbuild status` shows what is down',
-      ),
-    ];
-  return refusedFor(upgradeReasons, { inventory, fleet, cluster, hops, isChosen });
+  return refusedOfLive(upgradeReasons, { inventory, fleet, hops, isChosen });
 }

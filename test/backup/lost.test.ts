@@ -1,15 +1,10 @@
 // @module-tag openssl
 import { describe, expect, test } from 'vitest';
 import { encryptionKeys } from '../../src/backup/encryption-keys.ts';
-import {
-  lostCluster,
-  lostNodes,
-  oldAddresses,
-  splitBrainRefusals,
-  workerRefusals,
-  workersOf,
-} from '../../src/backup/lost-cluster.ts';
-import { backupRefusals } from '../../src/backup/restore.refusal.ts';
+import { lostCluster, lostNodes, oldAddresses, workersOf } from '../../src/backup/lost-cluster.ts';
+import { backupRefusals, controlPlaneReasons, workerReasons } from '../../src/backup/restore.refusal.ts';
+import type { Fleet } from '../../src/cluster/fleet/fleet.ts';
+import { refusedFor } from '../../src/cluster/reasons.ts';
 import { refusals } from '../../src/cluster/up.refusal.ts';
 import { clusterConfiguration } from '../../src/kubeadm/config.ts';
 import { initOf } from '../../src/kubeadm/init.step.ts';
@@ -126,27 +121,25 @@ describe('before all control planes are made anew', () => {
     const fleet = fleetOf(freshHost(cp1), freshHost(cp2), worker(w1), worker(w2, OTHER_CA));
     const found = workersOf(inventory, fleet, manifest);
     expect(found).toEqual({ own: ['w1'], others: ['w2'], unknown: [] });
-    expect(workerRefusals(inventory, found)).toEqual([]);
+    expect(refusedFor(workerReasons, { inventory, workers: found })).toEqual([]);
   });
 
   test('a backup of another cluster of the same name is refused by the workers', () => {
     const fleet = fleetOf(freshHost(cp1), worker(w1, OTHER_CA), worker(w2, OTHER_CA));
-    const [refused] = workerRefusals(inventory, workersOf(inventory, fleet, manifest));
+    const [refused] = refusedFor(workerReasons, { inventory, workers: workersOf(inventory, fleet, manifest) });
     expect(refused!.message).toContain('another cluster of the same name');
     const bare = fleetOf(freshHost(cp1), freshHost(w1));
-    expect(workerRefusals(inventory, workersOf(inventory, bare, manifest))).toEqual([]);
+    expect(refusedFor(workerReasons, { inventory, workers: workersOf(inventory, bare, manifest) })).toEqual([]);
   });
 
   test('a host with a control plane, and a served endpoint, stop it', () => {
-    expect(splitBrainRefusals(inventory, fleetOf(freshHost(cp1), freshHost(cp2)))).toEqual([]);
-    const held = splitBrainRefusals(
-      inventory,
-      fleetIn({ state: 'down', reason: 'x' }, freshHost(cp1), joinedHost(cp2)),
-    );
+    const living = (fleet: Fleet) => refusedFor(controlPlaneReasons, { inventory, fleet });
+    expect(living(fleetOf(freshHost(cp1), freshHost(cp2)))).toEqual([]);
+    const held = living(fleetIn({ state: 'down', reason: 'x' }, freshHost(cp1), joinedHost(cp2)));
     expect(held.map(({ subject }) => subject)).toEqual(['cp2']);
     const served = fleetOf(freshHost(cp1, { endpoint: 'serves' }), freshHost(cp2));
-    expect(splitBrainRefusals(inventory, served)[0]!.message).toContain('a control plane lives');
-    expect(splitBrainRefusals(inventory, fleetOf(freshHost(cp1, { endpoint: 'refused' }), freshHost(cp2)))).toEqual([]);
+    expect(living(served)[0]!.message).toContain('a control plane lives');
+    expect(living(fleetOf(freshHost(cp1, { endpoint: 'refused' }), freshHost(cp2)))).toEqual([]);
   });
 
   test('`up` founds no other cluster where every worker is a node of one', () => {

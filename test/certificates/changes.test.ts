@@ -1,10 +1,11 @@
 // @module-tag openssl
 import { describe, expect, test } from 'vitest';
 import { parseAuthorities } from '../../src/certificates/authorities.facts.ts';
-import { duringRotation, rotationRefusals } from '../../src/certificates/rotation.refusal.ts';
+import { duringRotation, rotationReasons } from '../../src/certificates/rotation.refusal.ts';
 import { type Rotating, withSigning } from '../../src/certificates/rotation.step.ts';
 import type { Fleet } from '../../src/cluster/fleet/fleet.ts';
 import { parseCaReaders } from '../../src/cluster/fleet/objects.ts';
+import { refusedFor } from '../../src/cluster/reasons.ts';
 import { refusals } from '../../src/cluster/up.refusal.ts';
 import { joinControlPlane } from '../../src/kubeadm/join.step.ts';
 import { cp3, factsOf, inventoryOf, targetOf } from '../fakes/cluster.ts';
@@ -252,10 +253,10 @@ describe('while an authority is rotated', () => {
   });
 
   test('no other is', () => {
-    expect(rotationRefusals(inventory, fleetOf(world), 'etcd-ca')[0]!.message).toContain(
+    expect(refusedFor(rotationReasons, { inventory, fleet: fleetOf(world), name: 'etcd-ca' })[0]!.message).toContain(
       'a rotation of ca is under way',
     );
-    expect(rotationRefusals(inventory, fleetOf(world), 'ca')).toEqual([]);
+    expect(refusedFor(rotationReasons, { inventory, fleet: fleetOf(world), name: 'ca' })).toEqual([]);
   });
 });
 

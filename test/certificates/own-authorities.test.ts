@@ -1,7 +1,8 @@
 // @module-tag openssl
 import { describe, expect, test } from 'vitest';
 import { anotherAuthority, anotherSigner, refuseOverwriting } from '../../src/certificates/authority.refusal.ts';
-import { rotationRefusals } from '../../src/certificates/rotation.refusal.ts';
+import { rotationReasons } from '../../src/certificates/rotation.refusal.ts';
+import { refusedFor } from '../../src/cluster/reasons.ts';
 import { etcdAuthority } from '../../src/etcd/authority.step.ts';
 import type { OwnAuthorities } from '../../src/inventory/control-plane.ts';
 import { Secret } from '../../src/shell/secret.ts';
@@ -117,7 +118,7 @@ describe("the user's own authority of etcd", () => {
   test('is not rotated: kbuild rotates only authorities that it made', () => {
     const inventory = withOwn({ etcdCa: { cert: ours.pem, key: Secret.of('KEY') } });
     const words = (name: 'etcd-ca' | 'front-proxy-ca') =>
-      rotationRefusals(inventory, living(ours, 'sha'), name).map(({ message }) => message);
+      refusedFor(rotationReasons, { inventory, fleet: living(ours, 'sha'), name }).map(({ message }) => message);
     expect(words('etcd-ca')).toContainEqual(
       expect.stringContaining('certificates.etcdCa in the inventory is the etcd-ca'),
     );

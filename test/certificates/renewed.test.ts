@@ -203,7 +203,9 @@ test('while the API is away because an authority has ended, the hosts alone get 
 
 describe('authorities are left alone', () => {
   const refused = (fleet: typeof fresh, given = inventory, names: readonly ('ca' | 'etcd-ca')[] = ['ca']) =>
-    authorityChangeRefusals(given, fleet, { names, command: 'certs renew-ca' }).map(({ message }) => message);
+    authorityChangeRefusals({ inventory: given, fleet, names, command: 'certs renew-ca' }).map(
+      ({ message }) => message,
+    );
   const down = { state: 'down', reason: 'refused' } as const;
 
   test('while the API is away for another reason', () => {

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { keyId, parseAuthorities } from '../../src/certificates/authorities.facts.ts';
-import { duringRotation, rotationRefusals } from '../../src/certificates/rotation.refusal.ts';
+import { duringRotation, rotationReasons } from '../../src/certificates/rotation.refusal.ts';
 import type { Rotating } from '../../src/certificates/rotation.step.ts';
 import { isDropping, rotationOf, stageOf } from '../../src/certificates/rotation.ts';
 import { tokensReplaced } from '../../src/certificates/service-account-key.step.ts';
 import { parseTokenUse } from '../../src/certificates/token-use.facts.ts';
 import { tokensStillUsed } from '../../src/certificates/token-use.ts';
+import { refusedFor } from '../../src/cluster/reasons.ts';
 import { cp1, inventoryOf } from '../fakes/cluster.ts';
 import { recordingOn } from '../fakes/on.ts';
 import {
@@ -362,23 +363,29 @@ describe('it is refused', () => {
         cluster: { apiServer: { extraArgs: [{ name: 'service-account-signing-endpoint', value: '/run/signer' }] } },
       },
     });
-    expect(rotationRefusals(own, fleetOfKeys(freshKeys()), 'sa').map(({ message }) => message)).toContainEqual(
-      expect.stringContaining('kubeadm.cluster.apiServer.extraArgs, service-account-signing-endpoint'),
-    );
+    expect(
+      refusedFor(rotationReasons, { inventory: own, fleet: fleetOfKeys(freshKeys()), name: 'sa' }).map(
+        ({ message }) => message,
+      ),
+    ).toContainEqual(expect.stringContaining('kubeadm.cluster.apiServer.extraArgs, service-account-signing-endpoint'));
   });
 
   test('where another tool has put two keys into sa.pub, and no other command is', () => {
     const world = freshKeys();
     world.hosts.get('cp1')!.bundle = ['old', 'new'];
-    expect(() => rotationRefusals(inventory, fleetOfKeys(world), 'sa')).toThrow('it trusts 2 public keys as sa');
-    expect(rotationRefusals(inventory, fleetOfKeys(world), 'front-proxy-ca').map(({ message }) => message)).toEqual([
-      expect.stringContaining('settings were edited'),
-    ]);
+    expect(() => refusedFor(rotationReasons, { inventory, fleet: fleetOfKeys(world), name: 'sa' })).toThrow(
+      'it trusts 2 public keys as sa',
+    );
+    expect(
+      refusedFor(rotationReasons, { inventory, fleet: fleetOfKeys(world), name: 'front-proxy-ca' }).map(
+        ({ message }) => message,
+      ),
+    ).toEqual([expect.stringContaining('settings were edited')]);
   });
 
   test('while an authority is rotated, and the other way round', () => {
     const world = before('survivor-signs', 'cp1');
-    expect(rotationRefusals(inventory, fleetOfKeys(world), 'ca')[0]!.message).toContain(
+    expect(refusedFor(rotationReasons, { inventory, fleet: fleetOfKeys(world), name: 'ca' })[0]!.message).toContain(
       'a rotation of sa is under way',
     );
   });

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Fleet } from '../../src/cluster/fleet/fleet.ts';
 import type { LinuxFacts } from '../../src/cluster/fleet/linux.ts';
-import { changeRefusals, refusedWorkers } from '../../src/cluster/host.refusal.ts';
+import { changeRefusals } from '../../src/cluster/host.refusal.ts';
+import { refusedWorkers } from '../../src/cluster/joined.refusal.ts';
 import { refusals } from '../../src/cluster/up.refusal.ts';
 import { FactError } from '../../src/errors.ts';
 import {

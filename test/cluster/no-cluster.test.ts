@@ -1,31 +1,38 @@
 import { describe, expect, test } from 'vitest';
 import { authorityChangeRefusals } from '../../src/certificates/authority-change.refusal.ts';
-import { liveCluster, noCluster } from '../../src/cluster/live.ts';
-import { Refused } from '../../src/errors.ts';
+import type { Fleet } from '../../src/cluster/fleet/fleet.ts';
+import { liveCluster, notLive, refusedOfLive, refuseNoCluster } from '../../src/cluster/live.ts';
 import { controlPlanes } from '../../src/inventory/hosts.ts';
-import { moveRefusals } from '../../src/kubeadm/endpoint.refusal.ts';
+import { moveReasons } from '../../src/kubeadm/endpoint.refusal.ts';
 import { upgradeRefusals } from '../../src/upgrade/upgrade.refusal.ts';
 import { fleet } from '../fakes/fleet.ts';
 import { inventory as anInventory } from '../fakes/inventory.ts';
 
 const inventory = anInventory();
 const [cp1] = controlPlanes(inventory);
-const none = new Refused('no-cluster', 'demo', 'there is no cluster', 'build it: `kbuild up`');
+const why = (seen: Fleet) => notLive({ inventory, fleet: seen })!;
+const none = {
+  exitCode: 7,
+  refusal: 'no-cluster',
+  message: `${inventory.name}: refused: there is no cluster yet`,
+  remedy: 'build it: `kbuild up`',
+};
 
 describe('no cluster was found', () => {
   const away = fleet({ inventory, unreachable: [cp1!.name] });
 
   test('on control planes that were all observed: there is none', () => {
-    expect(noCluster(fleet({ inventory }), none)).toBe(none);
+    expect(why(fleet({ inventory }))).toMatchObject(none);
+    expect(() => refuseNoCluster({ inventory, fleet: fleet({ inventory }) })).toThrow(none.message);
   });
 
   test('and a worker was not reached: there is none', () => {
     const worker = inventory.hosts.find(({ role }) => role === 'worker')!;
-    expect(noCluster(fleet({ inventory, unreachable: [worker.name] }), none)).toBe(none);
+    expect(why(fleet({ inventory, unreachable: [worker.name] }))).toMatchObject(none);
   });
 
   test('and a control plane was not reached: it may hold one, and no remedy builds a second one', () => {
-    const error = noCluster(away, none);
+    const error = why(away);
     expect(error).toMatchObject({ exitCode: 3, message: expect.stringContaining(`${cp1!.name}: no answer`) as string });
     expect(error.remedy).toContain(`make ${cp1!.name} reachable`);
     expect(error.remedy).not.toContain('kbuild up');
@@ -33,16 +40,16 @@ describe('no cluster was found', () => {
 
   test('and --dead names the control plane that was not reached: the operator knows that there is none', () => {
     const dead = { ...away, unreachable: away.unreachable.map((one) => ({ ...one, isDead: true })) };
-    expect(noCluster(dead, none)).toBe(none);
+    expect(why(dead)).toMatchObject(none);
   });
 
   test('no command says that there is none', () => {
     const exitCodes = (errors: readonly { readonly exitCode: number }[]) => errors.map(({ exitCode }) => exitCode);
     expect(() => liveCluster(away)).toThrow('no answer');
-    expect(exitCodes(moveRefusals(inventory, away))).toEqual([3]);
-    expect(exitCodes(authorityChangeRefusals(inventory, away, { names: ['ca'], command: 'certs rotate-ca' }))).toEqual([
-      3,
-    ]);
+    expect(exitCodes(refusedOfLive(moveReasons, { inventory, fleet: away }))).toEqual([3]);
+    expect(
+      exitCodes(authorityChangeRefusals({ inventory, fleet: away, names: ['ca'], command: 'certs rotate-ca' })),
+    ).toEqual([3]);
     expect(exitCodes(upgradeRefusals(inventory, away, ['1.37.1']))).toEqual([3]);
   });
 });

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { LinuxFacts } from '../../src/cluster/fleet/linux.ts';
 import type { ClusterView, NodeView } from '../../src/cluster/fleet/view.ts';
-import { changeRefusals, refusedWorkers } from '../../src/cluster/host.refusal.ts';
+import { changeRefusals } from '../../src/cluster/host.refusal.ts';
+import { refusedWorkers } from '../../src/cluster/joined.refusal.ts';
 import { resetRefusals } from '../../src/cluster/remove.refusal.ts';
 import { FactError } from '../../src/errors.ts';
 import type { LinuxHost } from '../../src/inventory/inventory.ts';

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { formerBalancer } from '../../src/balancer/take-down.step.ts';
 import type { Fleet } from '../../src/cluster/fleet/fleet.ts';
-import { moveEndpointPhases, oldEndpointRefusals } from '../../src/commands/move-endpoint.phases.ts';
+import { refusedOfLive } from '../../src/cluster/live.ts';
+import { moveEndpointPhases, oldEndpointReasons } from '../../src/commands/move-endpoint.phases.ts';
 import { plan } from '../../src/engine/plan.ts';
 import type { Step } from '../../src/engine/step.ts';
 import { hostsFile } from '../../src/host/names.step.ts';
@@ -59,12 +60,16 @@ describe('the old endpoint', () => {
   };
 
   test('is not taken away with a balancer of kbuild’s that serves it and would serve the new one alone', () => {
-    expect(oldEndpointRefusals(virtual, withBalancer('10.0.0.99:8443')).map(({ message }) => message)).toEqual([
+    expect(
+      refusedOfLive(oldEndpointReasons, { inventory: virtual, fleet: withBalancer('10.0.0.99:8443') }).map(
+        ({ message }) => message,
+      ),
+    ).toEqual([
       "cp1: refused: kbuild's load balancer serves the old endpoint 10.0.0.99:8443 here, and would serve 10.0.0.100:8443 alone from the beginning of the move",
     ]);
     // The API server itself serves the old one, or another host balances.
-    expect(oldEndpointRefusals(virtual, withBalancer(OLD))).toEqual([]);
-    expect(oldEndpointRefusals(inventory, withBalancer('10.0.0.99:8443'))).toEqual([]);
+    expect(refusedOfLive(oldEndpointReasons, { inventory: virtual, fleet: withBalancer(OLD) })).toEqual([]);
+    expect(refusedOfLive(oldEndpointReasons, { inventory, fleet: withBalancer('10.0.0.99:8443') })).toEqual([]);
   });
 
   describe('by a name of /etc/hosts', () => {
@@ -92,10 +97,16 @@ describe('the old endpoint', () => {
 
     test('is not led elsewhere: the new one needs another name', () => {
       const same = { ...named, endpoint: 'k8s.example:8443' };
-      expect(oldEndpointRefusals(same, knowing('10.0.0.11 k8s.example')).map(({ message }) => message)).toEqual([
+      expect(
+        refusedOfLive(oldEndpointReasons, { inventory: same, fleet: knowing('10.0.0.11 k8s.example') }).map(
+          ({ message }) => message,
+        ),
+      ).toEqual([
         'cp1, w1: refused: /etc/hosts leads the old endpoint k8s.example:6443 to another address (10.0.0.11 k8s.example): both cannot have one name',
       ]);
-      expect(oldEndpointRefusals(named, knowing('10.0.0.11 k8s.example'))).toEqual([]);
+      expect(refusedOfLive(oldEndpointReasons, { inventory: named, fleet: knowing('10.0.0.11 k8s.example') })).toEqual(
+        [],
+      );
     });
   });
 });

@@ -99,7 +99,7 @@ const MOCKED: Readonly<Record<string, (original: () => Promise<object>) => objec
     withOpenedBackup: (_: unknown, _flags: unknown, _file: unknown, use: (opened: unknown) => unknown) =>
       use({ manifest: BACKUP, inventory: (seen.run as Run).inventory, contents: new Map(), snapshot: '/s.db' }),
   }),
-  'backup/restore.refusal': () => ({ backupRefusals: () => [] }),
+  'backup/restore.refusal': async (original) => ({ ...(await original()), backupRefusals: () => [] }),
   'etcd/snapshot': async (original) => ({ ...(await original()), authoritiesIn: () => Promise.resolve(new Set([CA])) }),
   'etcd/restore-members': async (original) => ({
     ...(await original()),

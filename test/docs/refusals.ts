@@ -1,7 +1,15 @@
+import { backupReasons, controlPlaneReasons, workerReasons } from '../../src/backup/restore.refusal.ts';
+import { authorityChangeReasons } from '../../src/certificates/authority-change.refusal.ts';
+import { rotationReasons } from '../../src/certificates/rotation.refusal.ts';
+import { changeReasons } from '../../src/cluster/host.refusal.ts';
 import type { Reason } from '../../src/cluster/reasons.ts';
-import { removalReasons } from '../../src/cluster/remove.refusal.ts';
-import { upgradeReasons } from '../../src/upgrade/upgrade.refusal.ts';
+import { removalReasons, resetReasons } from '../../src/cluster/remove.refusal.ts';
+import { upReasons } from '../../src/cluster/up.refusal.ts';
+import { oldEndpointReasons } from '../../src/commands/move-endpoint.phases.ts';
+import { rebootReasons } from '../../src/host/reboot.refusal.ts';
+import { moveReasons } from '../../src/kubeadm/endpoint.refusal.ts';
 import { type NamedRefusal, refusalSubjects } from '../../src/refusals/refusals.ts';
+import { upgradeReasons } from '../../src/upgrade/upgrade.refusal.ts';
 
 const INTRODUCTION = `# Refusals
 
@@ -24,10 +32,18 @@ const row = ({ name, title }: NamedRefusal): string => `| [\`${name}\`](#${name}
 const section = ({ name, title, why }: NamedRefusal): string =>
   `### ${name}\n\nkbuild refuses when ${title}.\n\n${why}\n`;
 
-/** Lists of what a command refuses before it starts, beside the reasons of every command: another cluster or machine, a lock. */
+/** What a command refuses before it starts. */
 const LISTS: readonly (readonly [command: string, reasons: readonly Pick<Reason<never>, 'names'>[]])[] = [
-  ['`upgrade`', upgradeReasons],
+  ['every command that changes hosts', changeReasons],
+  ['`up`, `upgrade`, `reboot`, `plan`', upReasons.slice(changeReasons.length)],
+  ['`upgrade`, on top', upgradeReasons],
   ['`remove`, `reset --hosts`', removalReasons],
+  ['`reset`', resetReasons],
+  ['`reboot`, on top', rebootReasons],
+  ['`move-endpoint`', [...moveReasons, ...oldEndpointReasons]],
+  ['`certs renew-ca`', authorityChangeReasons],
+  ['`certs rotate-ca`', [...authorityChangeReasons, ...rotationReasons]],
+  ['`restore`', [...backupReasons, ...workerReasons, ...controlPlaneReasons]],
 ];
 
 const listed = ([command, reasons]: (typeof LISTS)[number]): string => {
@@ -43,7 +59,7 @@ export const refusalsReference = (): string =>
       ({ subject, refusals }) =>
         `## ${subject}\n\n| refusal | kbuild refuses when |\n| --- | --- |\n${refusals.map(row).join('\n')}\n`,
     ),
-    `## Before a command starts\n\nEvery command that changes hosts refuses another cluster, another machine and a lock. These refuse more, in this order:\n\n| command | refusals |\n| --- | --- |\n${LISTS.map(listed).join('\n')}\n`,
+    `## Before a command starts\n\nA command that needs the live cluster ends with \`no-cluster\` or \`cluster-down\` where there is none. Commands that change hosts refuse what the first row names, and then what their own row names, all at once:\n\n| command | refusals |\n| --- | --- |\n${LISTS.map(listed).join('\n')}\n`,
     '## Every refusal\n',
     ...refusalSubjects.flatMap(({ refusals }) => refusals.map(section)),
   ].join('\n');

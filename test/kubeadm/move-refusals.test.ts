@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Fleet } from '../../src/cluster/fleet/fleet.ts';
+import { refusedOfLive } from '../../src/cluster/live.ts';
 import type { Inventory } from '../../src/inventory/inventory.ts';
-import { moveRefusals } from '../../src/kubeadm/endpoint.refusal.ts';
+import { moveReasons } from '../../src/kubeadm/endpoint.refusal.ts';
 import { nodeOf, nodesOf, podOf } from '../fakes/cluster.ts';
 import { fleetOf, fresh, hosts, inventory } from './endpoint/world.ts';
 
@@ -9,7 +10,8 @@ const virtual: Inventory = {
   ...inventory,
   loadBalancer: { kind: 'keepalived', address: '10.0.0.100', port: 8443, healthPort: 9443, routerId: 100 },
 };
-const messages = (of: Inventory, fleet: Fleet) => moveRefusals(of, fleet).map(({ message }) => message);
+const messages = (of: Inventory, fleet: Fleet) =>
+  refusedOfLive(moveReasons, { inventory: of, fleet }).map(({ message }) => message);
 
 test('a cluster that is well may move', () => {
   expect(messages(inventory, fleetOf(fresh()))).toEqual([]);

@@ -104,10 +104,10 @@ describe('an upgrade is not refused', () => {
 describe('an upgrade is refused', () => {
   test('without a cluster that answers', () => {
     expect(refused({ cluster: { state: 'absent' } })).toEqual([
-      'demo: refused: there is no cluster to upgrade -> build it with `kbuild up`',
+      'demo: refused: there is no cluster yet -> build it: `kbuild up`',
     ]);
     expect(refused({ cluster: { state: 'down', reason: 'timeout' } })).toEqual([
-      'demo: refused: the cluster does not answer: timeout -> bring it back first (docs/troubleshooting.md); `kbuild status` shows what is down',
+      'demo: refused: the cluster does not answer: timeout -> bring it back first: `kbuild status` shows what is down; if its certificates have expired, `kbuild certs recover`',
     ]);
   });
 
