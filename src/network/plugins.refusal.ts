@@ -2,7 +2,7 @@ import type { Fleet } from '../cluster/fleet/fleet.ts';
 import { type ClusterUp, objectKey } from '../cluster/fleet/view.ts';
 import { Refused } from '../errors.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import type { BuiltPlugin, PluginName } from '../inventory/network-plugins.ts';
+import type { BuiltPlugin, PluginName, SettingsOf } from '../inventory/network-plugins.ts';
 import { ofCluster, within } from '../shell/decode.ts';
 import { calicoRefusals } from './calico.refusal.ts';
 import { flannelRefusals } from './flannel.refusal.ts';
@@ -13,17 +13,18 @@ interface LiveNetwork<P extends PluginName = PluginName> {
   refusals(inventory: InventoryWith<P>, fleet: Fleet): readonly Refused<'windows-network'>[];
 }
 
-const PLUGINS = {
+/** Network plugins that can run on Windows hosts: on these alone a setting needs another network than Linux hosts have. */
+type OnWindows = { [P in BuiltPlugin]: SettingsOf<P>['windows'] extends undefined ? never : P }[BuiltPlugin];
+
+const PLUGINS: { readonly [P in OnWindows]: LiveNetwork<P> } = {
   flannel: { refusals: flannelRefusals },
   calico: { refusals: calicoRefusals },
-  none: { refusals: () => [] },
-} satisfies { readonly [P in BuiltPlugin]: LiveNetwork<P> };
+};
 
 /** Why `up` cannot change the network plugin of a live cluster to the desired settings. */
 export function networkRefusals(inventory: Inventory, fleet: Fleet): readonly Refused<'windows-network'>[] {
-  // `validate` refuses the others.
-  const plugin: LiveNetwork = PLUGINS[inventory.network.plugin as BuiltPlugin];
-  return plugin.refusals(inventory, fleet);
+  const plugin = (PLUGINS as Readonly<Partial<Record<PluginName, LiveNetwork>>>)[inventory.network.plugin];
+  return plugin?.refusals(inventory, fleet) ?? [];
 }
 
 /** True for a live DaemonSet of kbuild's own manifests. */
