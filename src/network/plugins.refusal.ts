@@ -36,8 +36,8 @@ const isOfKbuild = (cluster: ClusterUp, key: string): boolean =>
   );
 
 /**
- * The network plugin that kbuild installed in a cluster, by the record of applied objects. Objects of the user's
- * manifests are in that record too, and do not count, unless the live object is still that of kbuild.
+ * The network plugin that kbuild installed in a cluster, by the record of applied objects. That record also has the
+ * objects of the user's manifests: they count only if the live object is still kbuild's own.
  */
 function installed(cluster: ClusterUp, { manifests }: Inventory): NetworkPlugin | undefined {
   const users = new Set(manifests.flatMap((each) => each.objects).map(objectKey));
