@@ -21,7 +21,10 @@ import { encryptionKeys, missingKeys } from './encryption-keys.ts';
 import type { Workers } from './lost-cluster.ts';
 import { configurationOf, type Manifest } from './manifest.ts';
 
-/** Authorities of the inventory that are not the backup's, or that sign another way: the founder would get files that do not fit each other. */
+/**
+ * Refuses authorities of the inventory that differ from the backup's, or that sign in another way: the founder would
+ * get keys and certificates that do not belong together.
+ */
 const authorityRefusals = (inventory: Inventory, manifest: Manifest) =>
   KUBEADM_AUTHORITIES.flatMap((name): readonly Refused<'backup-authority' | 'backup-authority-key'>[] => {
     const own = ownAuthority(inventory, name);
@@ -94,8 +97,8 @@ interface Comparing {
 }
 
 /**
- * Why a backup is none of the inventory's cluster, or cannot become it. It needs no host: the endpoint, the subnets and
- * the name must be the same, because every kubelet and kubeconfig holds them.
+ * The reasons why kbuild cannot restore the inventory's cluster from a backup. Needs no host. The name, the endpoint and
+ * the subnets must be the same, because every kubelet and kubeconfig holds them.
  */
 export const backupReasons: readonly Reason<Comparing>[] = [
   lastReason(
@@ -117,7 +120,7 @@ export const backupReasons: readonly Reason<Comparing>[] = [
         'backup-topology',
         inventory.name,
         'its etcd does not run on the control planes, and kbuild brings only such clusters back from a backup',
-        'if etcd lives, nothing of the data is lost: name its hosts, and open the backup with age and tar to put /etc/kubernetes/pki back (docs/operations.md)',
+        'if etcd still runs, no data is lost: name its hosts, and open the backup with age and tar to put /etc/kubernetes/pki back (docs/operations.md)',
       ),
   ),
   reason(['backup-version'], ({ inventory: { name, kubernetes }, manifest }) => {
@@ -154,7 +157,10 @@ export const backupReasons: readonly Reason<Comparing>[] = [
 export const backupRefusals = (inventory: Inventory, manifest: Manifest): readonly Refused[] =>
   refusedFor(backupReasons, { inventory, manifest });
 
-/** Why the workers show that the backup is of another cluster of the same name: no worker trusts its CA, and others are nodes of some cluster. */
+/**
+ * Workers are nodes of a cluster and none of them trusts the backup's CA: the backup is of another cluster with the same
+ * name.
+ */
 export const workerReasons: readonly Reason<{ readonly inventory: Inventory; readonly workers: Workers }>[] = [
   reason(
     ['backup-of-other-cluster'],
@@ -170,7 +176,10 @@ export const workerReasons: readonly Reason<{ readonly inventory: Inventory; rea
   ),
 ];
 
-/** Why not all control planes are lost: a host holds one, or the endpoint is served. `fleet`: without workers. */
+/**
+ * The reasons why kbuild must not create new control planes on these hosts: a host holds a control plane, or a control
+ * plane serves the endpoint, so not all control planes are lost. `fleet`: without workers.
+ */
 export const controlPlaneReasons: readonly Reason<Seen>[] = [
   reason(['control-plane-lives'], ({ inventory, fleet }) => {
     const controls = controlPlanes(inventory).flatMap((host) => {
@@ -189,7 +198,7 @@ export const controlPlaneReasons: readonly Reason<Seen>[] = [
             host.name,
             'it holds a control plane or parts of one, so not all control planes are lost',
             isInitFromBackup(facts.marker)
-              ? `a restore came far here: run the same command again when its API answers, within minutes after ${host.name} has started; else \`kbuild reset --hosts ${host.name}\` first`
+              ? `an earlier restore created it: run the same command again when its API answers, within minutes after ${host.name} has started; if it does not answer, \`kbuild reset --hosts ${host.name}\` first`
               : `if its data may be wanted: \`kbuild etcd snapshot restore\` or \`kbuild etcd recover\`, see docs/operations.md; if not, \`kbuild reset --hosts ${host.name}\` first`,
           ),
       ),
