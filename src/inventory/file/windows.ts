@@ -1,6 +1,6 @@
 import { minorOf } from '../../versions.ts';
 import type { HostEntry, InventoryFile } from '../schema/schema.ts';
-import { WINDOWS_DOWNLOADS } from '../schema/system.ts';
+import { WINDOWS_DOWNLOADS } from '../schema/windows.ts';
 import type { WindowsDownloads, WindowsSettings } from '../windows-settings.ts';
 
 type Entry = HostEntry['windows'];

@@ -13,7 +13,8 @@ import {
   text,
 } from './formats.ts';
 import { runtimeOfNode } from './software.ts';
-import { installFrom, packages, timeSync, trustedCAs, windows } from './system.ts';
+import { installFrom, packages, timeSync, trustedCAs } from './system.ts';
+import { windows } from './windows.ts';
 
 const NAME = '[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?';
 const DNS = '[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*';

@@ -3,8 +3,10 @@ import { certificates, dns, files, hooks } from './cluster.ts';
 import { downloads } from './downloads.ts';
 import { freeObject, image, ipv4, label, localPath, manifestEntry, port, text, url } from './formats.ts';
 import { groups, hosts, kubeletOfAll, roles, ssh, sysctls } from './node.ts';
+import { rollout } from './rollout.ts';
 import { kubernetes, network, runtime } from './software.ts';
-import { installFrom, packages, rollout, timeSync, trustedCAs, windows } from './system.ts';
+import { installFrom, packages, timeSync, trustedCAs } from './system.ts';
+import { windows } from './windows.ts';
 
 const PROXY = 'Proxy for outbound HTTP and HTTPS, e.g. http://proxy.example.com:3128.';
 

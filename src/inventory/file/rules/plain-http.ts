@@ -2,7 +2,7 @@ import type { Download, DownloadName } from '../../inventory.ts';
 import type { Path } from '../../schema/path.ts';
 import { problem, type Rule, type Violation } from '../../schema/rule.ts';
 import type { InventoryFile } from '../../schema/schema.ts';
-import { WINDOWS_DOWNLOADS } from '../../schema/system.ts';
+import { WINDOWS_DOWNLOADS } from '../../schema/windows.ts';
 import type { WindowsSettings } from '../../windows-settings.ts';
 import { windowsOf } from '../windows.ts';
 
