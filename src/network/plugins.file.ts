@@ -1,9 +1,9 @@
 import type { PluginName } from '../inventory/network-plugins.ts';
 import type { ManifestEntry } from '../inventory/schema/formats.ts';
+import { ciliumSettings } from '../inventory/schema/network.ts';
 import type { Path } from '../inventory/schema/path.ts';
 import { problem, type Rule } from '../inventory/schema/rule.ts';
 import type { InventoryFile } from '../inventory/schema/schema.ts';
-import { ciliumSettings } from '../inventory/schema/software.ts';
 import { calico } from './calico.file.ts';
 import { flannel } from './flannel.file.ts';
 import type { PluginFile } from './plugin.file.ts';

@@ -12,7 +12,7 @@ import {
   secretReference,
   text,
 } from './formats.ts';
-import { runtimeOfNode } from './software.ts';
+import { runtimeOfNode } from './runtime.ts';
 import { installFrom, packages, timeSync, trustedCAs } from './system.ts';
 import { windows } from './windows.ts';
 

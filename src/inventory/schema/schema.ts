@@ -2,9 +2,11 @@ import * as z from 'zod';
 import { certificates, dns, files, hooks } from './cluster.ts';
 import { downloads } from './downloads.ts';
 import { freeObject, image, ipv4, label, localPath, manifestEntry, port, text, url } from './formats.ts';
+import { kubernetes } from './kubernetes.ts';
+import { network } from './network.ts';
 import { groups, hosts, kubeletOfAll, roles, ssh, sysctls } from './node.ts';
 import { rollout } from './rollout.ts';
-import { kubernetes, network, runtime } from './software.ts';
+import { runtime } from './runtime.ts';
 import { installFrom, packages, timeSync, trustedCAs } from './system.ts';
 import { windows } from './windows.ts';
 
