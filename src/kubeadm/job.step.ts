@@ -81,7 +81,7 @@ function command(
       withRuntime(inventory, host, script('kubeadm/kubeadm-reset.sh', { ...common, SECONDS_TO_RESET })),
     );
   const { proxy } = inventory;
-  return script('kubeadm/kubeadm.sh', {
+  return script('kubeadm/kubeadm-init-join.sh', {
     ...common,
     ACTION: action,
     PATCHES: paths.kubeadmPatches,

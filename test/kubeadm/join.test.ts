@@ -39,7 +39,9 @@ describe('founding', () => {
     expect(change!.summary).toBe('create the cluster demo, Kubernetes 1.36.3, at k8s.example:6443 (found none)');
     const { on, sent } = recordingOn();
     await change!.apply!(on);
-    expect(sent).toMatchObject([{ host: 'cp1', kind: 'job', name: 'kubeadm-init', title: 'kubeadm/kubeadm.sh' }]);
+    expect(sent).toMatchObject([
+      { host: 'cp1', kind: 'job', name: 'kubeadm-init', title: 'kubeadm/kubeadm-init-join.sh' },
+    ]);
     const job = sent[0] as Extract<Sent, { readonly kind: 'job' }>;
     expect(Object.keys(job.files)).toEqual(['config.yaml']);
     expect(job.files['config.yaml']).toContain('kind: "ClusterConfiguration"');

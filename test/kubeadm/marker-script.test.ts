@@ -34,7 +34,7 @@ function job(
     );
     chmodSync(path, 0o755);
   }
-  const kubeadm = script('kubeadm/kubeadm.sh', {
+  const kubeadm = script('kubeadm/kubeadm-init-join.sh', {
     ACTION: action,
     CLUSTER: 'prod',
     MARKER: marker,
