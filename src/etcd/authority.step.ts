@@ -48,7 +48,7 @@ function refuseSeveral(fleet: Fleet, inventory: Inventory): void {
     );
 }
 
-/** @throws Refused if a host of role etcd has another authority than the one that the inventory brings */
+/** @throws Refused if a host of role etcd has another authority than the inventory names */
 function refuseAnother(fleet: Fleet, inventory: Inventory): void {
   const own = ownAuthority(inventory, 'etcd-ca');
   if (own === undefined) return;
@@ -60,19 +60,19 @@ function refuseAnother(fleet: Fleet, inventory: Inventory): void {
       'authority-in-place',
       host.name,
       `its certificate authority of etcd is ${shortFingerprint(found)}…, and certificates.etcdCa is ${shortFingerprint(desired)}…: kbuild does not overwrite an authority`,
-      'name the authority that is there, or take certificates.etcdCa out; a host that is no member yet: reset it',
+      'name the authority that the host has, or remove certificates.etcdCa; reset a host that is not a member yet',
     );
   }
 }
 
-/** @throws Refused if a certificate authority may be in use whose key was not found on any host of role etcd */
+/** @throws Refused if hosts may use a certificate authority whose key no host of role etcd has */
 function refuseSecond({ inventory, fleet, host }: Target): void {
   const unobserved = etcdHosts(inventory).find((other) => linuxFacts(fleet, other) === undefined);
   if (unobserved !== undefined)
     throw new Refused(
       'host-not-observed',
       host.name,
-      `${unobserved.name} was not observed, and may hold etcd's certificate authority`,
+      `kbuild did not reach ${unobserved.name}, which may hold etcd's certificate authority`,
     );
   const user = controlPlanes(inventory).find(
     (control) =>
@@ -94,7 +94,10 @@ async function copyAuthority(on: On, from: LinuxHost, host: LinuxHost): Promise<
   await placeAuthority(on, host, { cert, key: await on(from).reveal(sh`cat ${paths.etcdCaKey}`) });
 }
 
-/** Puts an authority on a host: first both files to a staging folder, so that they always belong together. */
+/**
+ * Puts an authority on a host. Writes both files to a staging folder first, so that certificate and key always belong
+ * together.
+ */
 async function placeAuthority(
   on: On,
   host: LinuxHost,

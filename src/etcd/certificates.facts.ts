@@ -8,30 +8,30 @@ import { script } from '../templates.ts';
 /** One certificate that etcd's authority signs. */
 export interface EtcdCertificate {
   readonly name: string;
-  /** True when its private key lies beside it. */
+  /** True if its private key is in the same folder. */
   readonly hasKey: boolean;
-  /** True when the authority on the same host has signed it. */
+  /** True if the authority on the same host signed it. */
   readonly isIssued: boolean;
   /** Milliseconds since the epoch. */
   readonly beginsMs: number;
   /** Milliseconds since the epoch. */
   readonly expiresMs: number;
-  /** Addresses and names that it is for. */
+  /** Addresses and names for which it is valid. */
   readonly names: readonly string[];
 }
 
-/** What of etcd's certificates lies on a host. */
+/** etcd's certificates on a host. */
 export interface EtcdPki {
   /** The host's clock, ms since the epoch. */
   readonly nowMs: number;
-  /** True when signing was cut off: certificates and keys may not fit each other. */
+  /** True if a run was interrupted while it signed: certificates and keys may not belong together. */
   readonly isUnfinished: boolean;
-  /** Fingerprint of etcd's authority; `absent`. */
+  /** Fingerprint of etcd's authority; `absent` if the host has none. */
   readonly authority: string;
   readonly certificates: readonly EtcdCertificate[];
 }
 
-/** Where new certificates lie before they take their place. */
+/** Staging folder for new certificates. */
 export const ETCD_SIGNING = '/etc/kubernetes/pki/etcd/kbuild-signing';
 
 function certificateOf(block: string, authority: X509Certificate | undefined): EtcdCertificate {

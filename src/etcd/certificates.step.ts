@@ -14,7 +14,7 @@ const PHASES = {
   'healthcheck-client': 'etcd-healthcheck-client',
 } as const;
 
-/** Why a certificate must be signed again, which must name `names`; undefined if it is good. */
+/** The reason why a certificate, which must name `names`, must be signed again; undefined if it is good. */
 export function certificateFlaw(
   pki: EtcdPki | 'not asked',
   name: string,
@@ -73,15 +73,15 @@ function signing(
 }
 
 /**
- * Signs the certificates of a host's member on the host itself, for its name and addresses, and again when little time
- * is left. etcd reads them again for every connection, so it does not restart.
+ * Signs the certificates of a host's member on the host itself, for its name and addresses. Signs them again when they
+ * expire soon. etcd reads them for every connection, so it need not restart.
  */
 export const etcdCertificates: Step = {
   name: 'etcd-certificates',
   diff: (target) => signing(target, flaws(target)),
 };
 
-/** Signs again the certificates of a member that are `due`. Does nothing on a host that has none. */
+/** Renews the certificates of a member that are `due`. Does nothing on a host without certificates. */
 export const renewedEtcdCertificates = (due: Due): Step => ({
   name: 'etcd-certificates',
   diff: (target) => {

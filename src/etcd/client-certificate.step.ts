@@ -12,7 +12,7 @@ import { ETCD_SIGNING } from './certificates.facts.ts';
 import { certificateFlaw } from './certificates.step.ts';
 import { etcdDocuments } from './config.ts';
 
-/** On tmpfs: the key is on a host of role etcd only while kbuild creates it. */
+/** A folder on tmpfs. The key is on a host of role etcd only until kbuild has fetched it. */
 const WORK = `${paths.run}/etcd-client`;
 const CERTIFICATE = '-----BEGIN CERTIFICATE-----';
 
@@ -25,7 +25,7 @@ async function fetch({ inventory, host, fleet }: Target, on: On): Promise<void> 
       "no host of role etcd has etcd's certificate authority with its key",
     );
   const authority = await on(from).read(paths.etcdCa);
-  // One answer has the certificate and its key. kbuild never logs it.
+  // The output has the certificate and its key. kbuild never logs it.
   const pair = await on(from).reveal(
     script('etcd/etcd-client-certificate.sh', {
       WORK,
@@ -60,7 +60,7 @@ const fetching = (target: Target, found: string | undefined): readonly Change[] 
 
 /**
  * Fetches etcd's CA certificate, never its key, and a client certificate for the API server from a host of role etcd,
- * and again when little time is left. The API server reads it again for every connection.
+ * and again when it expires soon. The API server reads it for every connection.
  */
 export const etcdClientCertificate: Step = {
   name: 'etcd-client-certificate',
@@ -77,8 +77,7 @@ export const etcdClientCertificate: Step = {
 };
 
 /**
- * Fetches that client certificate anew where it is `due`. Does nothing on a host that has none, nor where etcd is not
- * kbuild's.
+ * Renews that client certificate if it is `due`. Does nothing on a host without one, or if kbuild does not manage etcd.
  */
 export const renewedEtcdClientCertificate = (due: Due): Step => ({
   name: 'etcd-client-certificate',

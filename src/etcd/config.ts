@@ -33,8 +33,8 @@ function ownSettings({ kubeadm }: Inventory): JsonObject & { readonly extraArgs?
 
 /**
  * kubeadm's documents for a host of role etcd, as in the guide "Set up a High Availability etcd Cluster with kubeadm".
- * The token is the cluster's name, by which kbuild later recognizes whose etcd the host runs. `certificatesDir`: where
- * kubeadm creates certificates; etcd uses them from /etc/kubernetes/pki.
+ * The token is the cluster's name: kbuild later reads from it to which cluster the host's etcd belongs.
+ * `certificatesDir`: where kubeadm creates certificates; etcd uses them from /etc/kubernetes/pki.
  */
 export function etcdDocuments(
   inventory: Inventory,

@@ -10,16 +10,16 @@ import type { EtcdView } from './view.facts.ts';
 /** The name of the phase in events. */
 export const PHASE = 'etcd-defragment';
 /**
- * For so long etcd may take to be healthy, in ms: before the run begins, a member may be in the middle of an earlier
+ * Limits for etcd to become healthy, in ms. When the run begins, a member may still be defragmenting for an earlier
  * run.
  */
 const BEGINS_WITHIN_MS = 60_000;
 const HEALTHY_WITHIN_MS = 3 * 60_000;
 const OBSERVE_MS = 1000;
-/** How often a wait is reported, in ms. */
+/** Interval in ms at which kbuild reports that it waits. */
 const TELL_MS = 10_000;
 
-/** What defragmenting needs of its run. */
+/** The parts of a run that defragmenting needs. */
 export interface DefragmentTools {
   readonly inventory: Inventory;
   readonly on: On;
@@ -27,7 +27,7 @@ export interface DefragmentTools {
   readonly hosts: readonly LinuxHost[];
   /** The folder of etcd's data on a host. */
   readonly folderOf: (host: LinuxHost) => string;
-  /** Resolves as soon as this run may change the host. */
+  /** Resolves when this run holds the host's lock and may change it. */
   readonly held: (host: string) => Promise<unknown>;
   readonly emit: Emit;
   readonly waiting: Omit<Waiting, 'everyMs'>;
@@ -46,9 +46,9 @@ async function viewOf({ inventory, on, hosts }: DefragmentTools): Promise<EtcdVi
   throw new FactError('etcd', 'its members', reasons.join('; '));
 }
 
-/** Why no member may be defragmented now; undefined if one may. */
+/** The reason why kbuild may not defragment a member now; undefined if it may. */
 function obstacle({ members }: EtcdView): string | undefined {
-  // An alarm NOSPACE is no obstacle here: it is what the run mends.
+  // An alarm NOSPACE is no obstacle: the run removes its cause.
   const { allowed, why } = gate({ members, alarms: [] }, { kind: 'add' });
   if (!allowed) return why;
   if (!members.some(({ leader }) => leader)) return 'no leader answers';
@@ -57,7 +57,8 @@ function obstacle({ members }: EtcdView): string | undefined {
 }
 
 /**
- * @throws Refused for an alarm CORRUPT: `alarm disarm` would disarm it too, and defragmenting could hide what happened
+ * @throws Refused for an alarm CORRUPT: `alarm disarm` would disarm this alarm too, and defragmenting could destroy
+ * evidence of the corruption
  */
 function refuseCorrupt({ alarms }: EtcdView): void {
   const others = alarms.filter((alarm) => !hasNoSpace([alarm]));
@@ -71,8 +72,8 @@ function refuseCorrupt({ alarms }: EtcdView): void {
 }
 
 /**
- * etcd, as soon as every member votes, is healthy and told its size. Reports what it waits for at `host`.
- * @throws what `failed` makes of the reason when that does not happen in time; Refused for an alarm CORRUPT
+ * Waits until every member of etcd votes, is healthy and has reported its size. Shows the wait at `host`. @throws the
+ * error that `failed` makes of the reason, if that takes too long; Refused for an alarm CORRUPT
  */
 async function healthyEtcd(
   tools: DefragmentTools,
@@ -108,9 +109,9 @@ async function healthyEtcd(
 }
 
 /**
- * etcd before anything is done. A member may just be in the middle of an earlier run. @throws Refused if a member is
- * down or a learner, or has an alarm CORRUPT: a member that is defragmented does not answer, and another one that is
- * down may cost quorum
+ * etcd before the run changes it. A member may still be defragmenting for an earlier run. @throws Refused if a member
+ * is down or a learner, or has an alarm CORRUPT: while a member is defragmented it does not answer, and if another
+ * member is down, etcd may lose quorum
  */
 export const etcdToDefragment = (tools: DefragmentTools): Promise<EtcdView> =>
   healthyEtcd(tools, {
@@ -120,7 +121,7 @@ export const etcdToDefragment = (tools: DefragmentTools): Promise<EtcdView> =>
       new Refused(
         'quorum',
         'etcd',
-        `a member that is defragmented does not answer meanwhile, and the others must carry it: ${why}`,
+        `a member does not answer while it is defragmented, and the other members must keep quorum: ${why}`,
         'see `kbuild status`; heal or remove the members that are down first',
       ),
   });

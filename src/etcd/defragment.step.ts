@@ -18,17 +18,19 @@ import {
 } from './space.ts';
 import { type EtcdView, type MemberView, withEtcd } from './view.facts.ts';
 
-/** Between two observations whose sizes are compared, in ms. */
+/** Time in ms between two observations whose sizes kbuild compares. */
 const SETTLED_MS = 2000;
-/** So often, if a member removes old revisions only after it was defragmented. */
+/**
+ * Maximum number of rounds. A further round is needed if a member removes old revisions only after it was defragmented.
+ */
 const ROUNDS = 3;
-/** The key that proves that etcd takes writes; deleted at once. No key of Kubernetes begins like this. */
+/** kbuild writes and deletes this key to prove that etcd accepts writes. No key of Kubernetes begins like this. */
 const PROOF_KEY = 'kbuild/defragment';
 
-/** Which members are defragmented: those where it frees much, or every one. */
+/** The members to defragment: those where it frees much space, or all members. */
 export type Chosen = 'fragmented' | 'all';
 
-/** etcd before and after. */
+/** Views of etcd before and after a run. */
 export interface Defragmented {
   readonly before: EtcdView;
   readonly after: EtcdView;
@@ -76,7 +78,9 @@ async function change(
   emit({ kind: 'changed', ...place, summary, durationMs: waiting.nowMs() - fromMs });
 }
 
-/** Compacts etcd to its current revision, and waits until every member has removed the older ones: up to a minute. */
+/**
+ * Compacts etcd to its current revision, and waits up to a minute until every member has removed the older revisions.
+ */
 async function compact(tools: DefragmentTools, { members }: EtcdView): Promise<void> {
   const { inventory, on, waiting } = tools;
   const host = hostOf(
@@ -88,7 +92,8 @@ async function compact(tools: DefragmentTools, { members }: EtcdView): Promise<v
     on(host).job('etcd-compact', withEtcd(inventory, host, script('etcd/etcd-compact.sh'))),
   );
   let last = '';
-  // Nothing is written under the alarm: two equal sizes mean that the other members have removed theirs, too.
+  // Under the alarm etcd accepts no writes. So if two observations report equal sizes, the other members have removed
+  // their old revisions too.
   await until(
     async () => {
       const sizes = (await healthyAfter(tools, host)).members.map(({ dbSizeInUse }) => dbSizeInUse).join(' ');
@@ -102,8 +107,8 @@ async function compact(tools: DefragmentTools, { members }: EtcdView): Promise<v
 }
 
 /**
- * Defragments the chosen members strictly one after another, each only while every member is healthy. Who leads is
- * observed anew each time. Adds their ids to `done`.
+ * Defragments the chosen members one after another, each only while every member is healthy. Observes before each
+ * member which one leads. Adds their ids to `done`.
  */
 async function defragmentMembers(
   tools: DefragmentTools,
@@ -130,7 +135,10 @@ async function defragmentMembers(
   }
 }
 
-/** Disarms the alarm, and proves a write. @throws NotConverged if a member still has no room */
+/**
+ * Disarms the alarm, and proves with a write that etcd accepts writes. @throws NotConverged if a member still has no
+ * room
+ */
 async function disarm(tools: DefragmentTools): Promise<void> {
   const { inventory, on } = tools;
   const { members } = await healthyAfter(tools, tools.hosts[0]!);
@@ -154,8 +162,9 @@ async function disarm(tools: DefragmentTools): Promise<void> {
 
 /**
  * Makes room in etcd, in the order of its documentation ("Maintenance"). Under an alarm NOSPACE: compacts, defragments
- * every member that needs it, disarms the alarm when all databases are below their quota, and proves a write. Otherwise
- * only defragments. What a killed run has done is observed, and not done again. Needs no API.
+ * every member that needs it, disarms the alarm when all databases are below their quota, and proves that etcd accepts
+ * writes. Without an alarm it only defragments. Observes what an interrupted run has done, and does not repeat it. Does
+ * not need the API.
  * @throws Refused, NotConverged, CommandError, ConnectError, FactError; the reason of an interrupted run
  */
 export async function defragment(tools: DefragmentTools, chosen: Chosen): Promise<Defragmented> {

@@ -17,7 +17,10 @@ const stored = (cluster: ClusterUp): readonly string[] =>
 
 const hostOf = (url: string): string => url.replace(/^https:\/\/|:\d+$/g, '');
 
-/** @throws Refused if no endpoint stays: the inventory names another etcd */
+/**
+ * @throws Refused if the API servers' endpoints and the inventory's have none in common: the inventory names another
+ * etcd
+ */
 function refuseAnother({ inventory }: Target, wanted: readonly string[], found: readonly string[]): void {
   if (found.length === 0 || found.some((url) => wanted.includes(url))) return;
   throw new Refused(

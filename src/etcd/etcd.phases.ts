@@ -4,8 +4,8 @@ import { etcdCertificates } from './certificates.step.ts';
 import { etcdClientCertificate } from './client-certificate.step.ts';
 import { externalEtcd } from './external.step.ts';
 
-/** Give a host of role etcd the CA of etcd and its own certificates. */
+/** Steps that give a host of role etcd the CA of etcd and its own certificates. */
 export const etcdCertificateSteps: readonly Step[] = [etcdAuthority, etcdCertificates];
 
-/** Connect a control plane to an etcd that does not run on it. */
+/** Steps that connect a control plane to an etcd on other hosts. */
 export const etcdConnectionSteps: readonly Step[] = [etcdClientCertificate, ...externalEtcd];

@@ -4,18 +4,22 @@ import { objectOf } from '../shell/decode.ts';
 import { numberOf, probeInPlace } from '../shell/probe.ts';
 import { script } from '../templates.ts';
 
-/** The first and the first beyond the keys `/registry/…`, as etcd's HTTP gateway wants them. */
+/**
+ * The range of the keys `/registry/…`, in base64 for etcd's HTTP gateway: the first key, and the first key after the
+ * range.
+ */
 const REGISTRY = { first: 'L3JlZ2lzdHJ5Lw==', beyond: 'L3JlZ2lzdHJ5MA==' } as const;
 
 /**
- * What one endpoint of the user's etcd answers to the API servers' certificate; `problem` if the answer is of no use.
+ * The answer of one endpoint of the user's etcd to a client with the API server's certificate. `problem`: why kbuild
+ * cannot use the answer.
  */
 export interface EtcdEndpoint {
   readonly url: string;
   readonly problem: string | undefined;
   /** e.g. `3.6.8`; empty with a problem. */
   readonly version: string;
-  /** Keys below /registry/: what some Kubernetes keeps there. */
+  /** Number of keys below /registry/: objects of a Kubernetes cluster. */
   readonly keys: number;
 }
 
@@ -40,7 +44,8 @@ function parse(block: string): EtcdEndpoint {
   const failed = (problem: string): EtcdEndpoint => ({ url, problem, version: '', keys: 0 });
   if (field('error') !== '') return failed(field('error'));
   const { etcdserver } = answer(field('version'));
-  if (typeof etcdserver !== 'string') return failed(`it does not tell its version (${field('version').slice(0, 80)})`);
+  if (typeof etcdserver !== 'string')
+    return failed(`it does not report its version (${field('version').slice(0, 80)})`);
   const { health } = answer(field('health'));
   if (String(health) !== 'true') return failed(`it is not healthy (${field('health').slice(0, 80)})`);
   if (!field('keys').startsWith('{"header"')) return failed(`its keys cannot be read (${field('keys').slice(0, 120)})`);
@@ -48,8 +53,8 @@ function parse(block: string): EtcdEndpoint {
 }
 
 /**
- * The user's etcd as a control plane that has not joined meets it, with the certificate that its API server will have;
- * `not asked` before that is there, and where etcd is stacked.
+ * Answers of the user's etcd to a control plane that has not joined, with the client certificate of its future API
+ * server. `not asked` if the host does not have that certificate yet, or if etcd is stacked.
  */
 export function externalEtcd({ etcd }: Inventory, host: LinuxHost) {
   const urls = etcd.topology !== 'stacked' && host.role === 'control-plane' ? etcd.endpoints : [];

@@ -9,7 +9,7 @@ import { compareVersions } from '../versions.ts';
 /** The oldest external etcd that kubeadm of the supported minors accepts (its constants.go, 1.36). */
 export const OLDEST_EXTERNAL_ETCD = '3.5.24';
 
-/** curl, with which a control plane probes an etcd outside itself: it has no etcdctl. */
+/** curl: a control plane probes an etcd on other hosts with it, because it has no etcdctl. */
 const curl = packages('etcd-curl', ({ inventory }): WantedPackages =>
   inventory.etcd.topology !== 'stacked' ? { curl: 'any' } : {},
 );
@@ -25,7 +25,7 @@ const certificates = files('etcd-client-certificates', ({ inventory: { etcd } })
       ],
 );
 
-/** Why the host cannot use the etcd yet. @throws Refused if the etcd has the data of another cluster */
+/** The reasons why the host cannot use the etcd yet. @throws Refused if the etcd has the data of another cluster */
 function missing({ host, facts, fleet }: Target): readonly string[] {
   const { externalEtcd } = facts;
   if (externalEtcd === 'not asked') return ['its certificates are there'];
@@ -35,7 +35,7 @@ function missing({ host, facts, fleet }: Target): readonly string[] {
       'foreign-etcd-data',
       host.name,
       `the etcd at ${full.url} holds ${String(full.keys)} keys of a Kubernetes cluster, and there is none of this inventory`,
-      'set etcd.endpoints to an etcd without keys below /registry/. kbuild does not know whose these keys are, and deletes none; its administrator can read their names with `etcdctl get --prefix --keys-only /registry/`',
+      'set etcd.endpoints to an etcd without keys below /registry/. kbuild does not know to which cluster these keys belong, and never deletes them; the administrator of that etcd can list them with `etcdctl get --prefix --keys-only /registry/`',
     );
   return externalEtcd.flatMap(({ url, problem, version }) => {
     if (problem !== undefined) return [`${url}: ${problem}`];

@@ -16,9 +16,9 @@ const flagIn = (out: string): string | undefined => {
 };
 
 /**
- * A command that may use `$etcd_folder`, the folder of etcd's data. The host's manifest of etcd decides, also while a
- * restore keeps it aside: kbuild may not have built the cluster. Without a manifest the inventory decides. Empty: the
- * manifest names no folder.
+ * A command that may use `$etcd_folder`, the folder of etcd's data. The host's manifest of etcd decides, even while a
+ * restore keeps the manifest in another folder, because kbuild may not have built the cluster. Without a manifest the
+ * inventory decides. Empty if the manifest names no folder.
  */
 export const withEtcdFolder = (inventory: Inventory, command: Command<'sh'>): Command<'sh'> =>
   using(
@@ -29,7 +29,7 @@ export const withEtcdFolder = (inventory: Inventory, command: Command<'sh'>): Co
     command,
   );
 
-/** The folder of etcd's data on the host, where it is or where it will be. Throws where the manifest names none. */
+/** The folder of etcd's data on the host, present or future. Throws if the manifest names none. */
 export const etcdFolder = (inventory: Inventory) =>
   probeInPlace(withEtcdFolder(inventory, sh`echo "$etcd_folder"`), (out): string => {
     const folder = out.trim();

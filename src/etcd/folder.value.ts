@@ -2,7 +2,7 @@ import type { Inventory } from '../inventory/inventory.ts';
 import { paths } from '../paths.ts';
 import type { JsonObject } from '../shell/decode.ts';
 
-/** Where etcd's data is to lie on a host: kubeadm's default, or `kubeadm.cluster.etcd.local.dataDir`. */
+/** The folder for etcd's data on a host: kubeadm's default, or `kubeadm.cluster.etcd.local.dataDir`. */
 export function etcdFolderOf({ kubeadm }: Pick<Inventory, 'kubeadm'>): string {
   const etcd = kubeadm.cluster['etcd'] as { readonly local?: JsonObject } | undefined;
   const folder = etcd?.local?.['dataDir'];

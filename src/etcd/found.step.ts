@@ -20,8 +20,8 @@ function isBlank(inventory: Inventory, fleet: Fleet, host: LinuxHost): boolean {
 }
 
 /**
- * True if all hosts of role etcd must still start a new etcd together: none of them has data of one that was finished.
- * A host that starts a new etcd alone would split the cluster's data.
+ * True if all hosts of role etcd must still start a new etcd together: no host has data of an etcd whose start was
+ * completed. If one host started a new etcd alone, the cluster's data would split.
  */
 export const isToBeFounded = ({ inventory, fleet }: Pick<Target, 'inventory' | 'fleet'>): boolean =>
   etcdHosts(inventory).every((host) => isBlank(inventory, fleet, host));
@@ -55,7 +55,9 @@ const othersClean: Step = {
   diff: (target) => {
     const others = uncleanHosts(target).filter(({ name }) => name !== target.host.name);
     if (target.facts.etcdToken !== 'absent' || others.length === 0) return [];
-    return [{ summary: `wait until what is half-finished on ${others.map(({ name }) => name).join(', ')} is undone` }];
+    return [
+      { summary: `wait until the half-finished action on ${others.map(({ name }) => name).join(', ')} is undone` },
+    ];
   },
 };
 
@@ -70,7 +72,7 @@ const founded: Step = {
       throw new Refused(
         'host-not-observed',
         host.name,
-        `all its hosts create etcd together, and ${unobserved.name} was not observed`,
+        `all its hosts create etcd together, and kbuild did not reach ${unobserved.name}`,
       );
     if (!isToBeFounded(target)) return [];
     if (fleet.cluster.state !== 'absent')
@@ -78,7 +80,7 @@ const founded: Step = {
         'etcd-data-missing',
         host.name,
         `there is a cluster ${inventory.name}, and none of its hosts of role etcd holds its data`,
-        'bring one of the hosts with the data back; an etcd cannot be put in the place of another one',
+        'bring one of the hosts with the data back; kbuild does not replace a lost etcd by an empty one',
       );
     return [
       {

@@ -33,15 +33,17 @@ const config = file('etcd-kubelet-config', {
   content: (target) => kubeletConfig(target, keptByEtcdKubelet(target)),
 });
 
-/** The same with the inventory's cgroup driver, whatever the pods of the host run by. */
+/**
+ * The same configuration with the inventory's cgroup driver, even if the pods of the host run under the other driver.
+ */
 const configByDriver = file('etcd-kubelet-config', {
   path: paths.etcdKubeletConfig,
   content: (target) => kubeletConfig(target, target.inventory.runtime.cgroupDriver),
 });
 
 /**
- * Configures the kubelet of a host of role etcd for the inventory's cgroup driver, and starts its etcd anew: it may not
- * stay under a cgroup of the other driver. The runtime has it by then.
+ * Configures the kubelet of a host of role etcd for the inventory's cgroup driver, and restarts its etcd, which must
+ * not stay in a cgroup of the other driver. Runs after the runtime has the inventory's driver.
  */
 export const etcdByDriver: Step = {
   name: 'etcd-by-driver',
@@ -65,7 +67,7 @@ export const etcdByDriver: Step = {
   },
 };
 
-/** Overrides kubeadm's own drop-in, with which the kubelet would wait for a cluster. */
+/** Overrides kubeadm's own drop-in. With that drop-in the kubelet would wait for a cluster. */
 const dropIn = file('etcd-kubelet-unit', {
   path: paths.etcdKubeletDropIn,
   content: (target) => {

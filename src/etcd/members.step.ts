@@ -32,7 +32,7 @@ const memberOf = ({ fleet, host }: Target): MemberView | undefined => liveEtcd(f
 
 const hasStarted = ({ name, healthy }: MemberView): boolean => name !== '' && healthy;
 
-/** Waits until etcd answers and all of its members are healthy: only then may another one join. */
+/** Waits until etcd answers and all of its members are healthy: only then may another member join. */
 const well: Step = {
   name: 'etcd-well',
   settleMs: 5 * MINUTES,
@@ -50,7 +50,7 @@ const well: Step = {
   },
 };
 
-/** The stale member of the host, for the summary. @throws Refused if it cannot be removed */
+/** The stale member of the host, as text for the summary. @throws Refused if it cannot be removed */
 function stale({ fleet, host }: Target): string {
   if (fleet.cluster.etcd?.state !== 'up') return '';
   const etcd = liveEtcd(fleet);
@@ -59,7 +59,7 @@ function stale({ fleet, host }: Target): string {
   if (member === undefined) return ` (found ${String(etcd.members.length)} members)`;
   const { allowed, why } = gate(etcd, { kind: 'remove', id: member.id });
   if (!allowed) throw new Refused('quorum', host.name, `its stale etcd member ${member.id} cannot be removed: ${why}`);
-  return ` (found its stale member ${member.id}, which goes first)`;
+  return ` (found its stale member ${member.id}, which is removed first)`;
 }
 
 async function add(target: Target, on: On, before: BeforeMembership): Promise<void> {
@@ -71,7 +71,7 @@ async function add(target: Target, on: On, before: BeforeMembership): Promise<vo
   await startMember(target, on, 'join', { state: 'existing', members });
 }
 
-/** Adds a host to etcd as a learner, which has no vote yet, and waits until it has started. */
+/** Adds a host to etcd as a learner, a member without a vote, and waits until it has started. */
 const added = (before: BeforeMembership): Step => ({
   name: 'etcd-member-added',
   settleMs: 5 * MINUTES,
@@ -101,7 +101,7 @@ const promoted: Step = {
     if (facts.etcdToken !== 'absent' && memberOf(target)?.learner === false) return [];
     return [
       {
-        summary: `give ${host.name} its vote in etcd, once it has caught up`,
+        summary: `promote ${host.name} to a voting member of etcd, once it has caught up`,
         apply: (on) => promoteLearner(inventory, on(memberHost(inventory, fleet, host.name)), host),
       },
     ];
@@ -126,7 +126,7 @@ const serves: Step = {
     }
     return [
       {
-        summary: `see that etcd on ${host.name} serves`,
+        summary: `check that etcd on ${host.name} serves`,
         apply: async (on) => {
           const CHECK = withEtcd(target.inventory, host, isFounding(target) ? healthOfAll : health).script;
           await on(host).job('etcd-serves', script('etcd/etcd-serves.sh', { CHECK, MARKER: paths.marker }));

@@ -17,14 +17,17 @@ export interface OtherMember {
   readonly name: string;
   /** Its peer URL; empty if unknown. */
   readonly peerUrl: string;
-  /** `healthy`: etcd reports it; `runs`: a process listens at its peer address; `silent`: neither. */
+  /**
+   * `healthy`: etcd reports it; `runs`: the etcd of a restored host reports it, or a process listens at its peer
+   * address; `silent`: neither.
+   */
   readonly state: 'healthy' | 'runs' | 'silent';
 }
 
 type Known = Pick<MemberView, 'name' | 'peerUrl' | 'healthy'>;
 
 /**
- * Members that etcd's data names, including removed ones: kbuild only probes them, so a member too many does no harm.
+ * Members that etcd's data names, including removed ones: kbuild only probes them, so a removed member does no harm.
  */
 export function membersInData(text: string): readonly Known[] {
   return text.split('\n').flatMap((line) => {
@@ -47,7 +50,7 @@ async function knownBy(inventory: Inventory, remote: Remote<'sh'>, folder: strin
   return membersInData(await remote.run(script('etcd/etcd-members-in-data.sh', { DB: `${folder}/member/snap/db` })));
 }
 
-/** True if one of these hosts sees that a process listens there. A single one may be cut off from it. */
+/** True if a process listens there as one of these hosts sees it. A single host may be cut off from that address. */
 async function isHeard(on: On, hosts: readonly LinuxHost[], address: string, port: string): Promise<boolean> {
   const heard = await Promise.all(hosts.map((host) => listensAt(on(host), address, port)));
   return heard.includes(true);
@@ -100,8 +103,9 @@ export async function otherMembers(
 }
 
 /**
- * Why a restore may not leave these members out. Members that run would go on with the old data behind the same
- * endpoint; silent members must be declared dead. `command`: this run's command with more hosts in `--dead`.
+ * The reason why a restore may not leave these members out; undefined if it may. A running member would continue with
+ * its old data behind the same endpoint. The operator must declare silent members dead. `command`: this run's command
+ * with more hosts in `--dead`.
  */
 export function otherMembersRefusal(
   others: readonly OtherMember[],
@@ -114,7 +118,7 @@ export function otherMembersRefusal(
     return new Refused(
       'member-left-out',
       namesOf(running),
-      `etcd runs there (${running.map(({ name, peerUrl, state }) => `${name} at ${peerUrl}: ${state}`).join('; ')}), and the restore would leave ${running.length === 1 ? 'it' : 'them'} out: ${running.length === 1 ? 'it' : 'they'} would go on with the data of now behind the same endpoint`,
+      `etcd runs there (${running.map(({ name, peerUrl, state }) => `${name} at ${peerUrl}: ${state}`).join('; ')}), and the restore would leave ${running.length === 1 ? 'it' : 'them'} out: ${running.length === 1 ? 'it' : 'they'} would continue with the present data behind the same endpoint`,
       `name ${running.length === 1 ? 'it' : 'them'} in the inventory, so that all members are restored together; or switch ${running.length === 1 ? 'it' : 'them'} off for good, and run \`${command(running.map(({ name }) => name))}\``,
     );
   const missing = others.filter(({ name }) => !dead.includes(name));
@@ -127,7 +131,7 @@ export function otherMembersRefusal(
   );
 }
 
-/** A host of the inventory that a restore leaves out, at whose ports something answers. */
+/** A host of the inventory that a restore leaves out although a process answers at its ports. */
 export interface LivingHost {
   readonly name: string;
   /** `ADDRESS:PORT`, each. */
@@ -136,8 +140,8 @@ export interface LivingHost {
 
 /**
  * The control planes and etcd hosts of the inventory that are not restored and at whose ports of etcd's members and of
- * the API something listens, as the restored hosts see it. etcd's own list of members may be lost with its data, so
- * that list does not decide which hosts are probed.
+ * the API something listens, as the restored hosts see it. etcd's list of members may be lost with its data, so kbuild
+ * probes these hosts whether or not that list names them.
  */
 export async function livingHosts(
   on: On,
@@ -166,8 +170,8 @@ export async function livingHosts(
 }
 
 /**
- * Why a restore may not leave these hosts out; undefined if there are none. `command`: this run's command with these
- * hosts in `--dead`.
+ * The reason why a restore may not leave these hosts out; undefined if there are none. `command`: this run's command
+ * with these hosts in `--dead`.
  */
 export function livingHostsRefusal(
   living: readonly LivingHost[],
@@ -179,7 +183,7 @@ export function livingHostsRefusal(
   return new Refused(
     'member-left-out',
     names.join(', '),
-    `something answers there (${living.flatMap(({ at }) => at).join(', ')}), and the restore would leave ${them} out: a control plane or member of etcd that lives would go on with the data of now behind the same endpoint`,
+    `something answers there (${living.flatMap(({ at }) => at).join(', ')}), and the restore would leave ${them} out: a running control plane or member of etcd would continue with the present data behind the same endpoint`,
     `make ${names.join(', ')} reachable by SSH, so that all are restored together; or switch ${them} off for good, and run \`${command(names)}\``,
   );
 }

@@ -9,7 +9,7 @@ import { sh } from '../shell/sh.ts';
 import { using } from '../templates.ts';
 import { peerUrl } from './config.ts';
 
-/** A restore on all members at the same time: of one snapshot, or of what the only member that is left has. */
+/** A restore on all members at the same time: of a snapshot, or of the data of the only surviving member. */
 export interface Restore {
   readonly inventory: Inventory;
   /** The control planes that stop during the restore. */
@@ -17,11 +17,11 @@ export interface Restore {
   /** The hosts of etcd's members: the same, or those of role etcd. */
   readonly members: readonly LinuxHost[];
   /**
-   * Path of the local file; undefined: the data of the only member that is left, whose etcd has no quorum (`etcd
+   * Path of the local file; undefined: restore the data of the only surviving member, whose etcd has no quorum (`etcd
    * recover`).
    */
   readonly snapshot: string | undefined;
-  /** Id of this restore. Each id is another etcd cluster, which members of older ones cannot join. */
+  /** Id of this restore. Each id makes a separate etcd cluster: members of an older one cannot join it. */
   readonly id: string;
   /** True if an earlier run reached `served` on every host: only its markers are left, on some of them. */
   readonly hasEnded?: true;
@@ -29,7 +29,7 @@ export interface Restore {
 
 /** The stages of a host. The marker records the last one, so that the same command continues an interrupted restore. */
 const STAGES = ['prepared', 'stopped', 'swapped', 'started', 'served'] as const;
-/** Data is `taken` only when etcd has stopped: what it writes later would be lost. */
+/** kbuild takes the data only after etcd has stopped: a later write would be lost. */
 const STAGES_OF_OWN_DATA = ['stopped', 'taken', 'swapped', 'started', 'served'] as const;
 export type RestoreStage = (typeof STAGES)[number] | (typeof STAGES_OF_OWN_DATA)[number];
 
@@ -51,14 +51,15 @@ export const isMember = ({ members }: Restore, host: LinuxHost): boolean =>
   members.some(({ name }) => name === host.name);
 
 /**
- * Where a host creates its new data: inside the folder of etcd's data, so that a rename works even if that is a mount.
+ * The folder in which a host creates its new data. It is inside the folder of etcd's data, so that a rename works even
+ * if that folder is a mount point.
  */
 export const workFolder = (folder: string): string => `${folder}/${paths.restoreWork}`;
 
-/** Where a host keeps the data from before the restore. */
+/** The folder in which a host keeps its data from before the restore. */
 export const keptFolder = (folder: string, { id }: Pick<Restore, 'id'>): string => `${folder}/before-restore-${id}`;
 
-/** etcd's token of a restore. */
+/** The token (`--initial-cluster-token`) of the etcd that a restore makes. */
 export const tokenOf = ({ inventory, id }: Pick<Restore, 'inventory' | 'id'>): string => `${inventory.name}-${id}`;
 
 /**
@@ -84,9 +85,10 @@ export const begunRestore = (markers: Markers): Marker | undefined =>
   ofRestore(markers).find(({ stage }) => stage !== 'served');
 
 /**
- * The id of a restore of this snapshot (`digest`): that of an interrupted restore, or of an ended one whose markers are
- * left, otherwise a new id of this run. Markers record `served` only when all hosts serve, and are removed one by one.
- * Such a restore must not run again under its id: a host without a marker would be restored alone into the live etcd.
+ * The id of a restore of this snapshot (`digest`): the id of an interrupted restore, or of a completed one whose
+ * markers are left, otherwise a new id of this run. Markers record `served` only when all hosts serve, and are removed
+ * one by one. Such a restore must not run again under its id: a host without a marker would be restored alone into the
+ * live etcd.
  */
 export function restoreIdOf(markers: Markers, digest: string, runId: string): Pick<Restore, 'id' | 'hasEnded'> {
   const isSame = (marker: Marker | undefined): marker is Marker & { readonly about: string } =>

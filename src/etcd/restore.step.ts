@@ -59,7 +59,7 @@ const withEtcdImage = ({ inventory }: Restore, host: LinuxHost, command: Command
 
 const MANIFESTS = [paths.etcdManifest, `${paths.restoreAside}/etcd.yaml`];
 
-/** Brings the snapshot to the host: the file, or what the host's own data holds. */
+/** Brings the snapshot to the host: the operator's file, or a snapshot of the host's own data. */
 async function snapshotOn(restore: Restore, on: On, host: LinuxHost, folder: string): Promise<void> {
   const work = workFolder(folder);
   if (restore.snapshot !== undefined) {
@@ -111,8 +111,8 @@ export const prepared = (restore: Restore): Step =>
   );
 
 /**
- * Takes over what the member that is left has, its log included, into new data beside the old. Its etcd has stopped
- * before.
+ * Copies all data of the surviving member, its log included, into new data beside the old. Runs after its etcd has
+ * stopped.
  */
 export const taken = (restore: Restore): Step =>
   stageStep(
@@ -174,7 +174,7 @@ export const started = (restore: Restore): Step =>
       ),
   );
 
-/** Why a host does not serve the restored data yet; undefined if it does. */
+/** The reason why a host does not serve the restored data yet; undefined if it does. */
 function missing(restore: Restore, { host, fleet: { cluster } }: Target): string | undefined {
   if (cluster.state !== 'up') return `the API: ${cluster.state === 'down' ? cluster.reason : 'no answer'}`;
   const found = [
@@ -186,7 +186,7 @@ function missing(restore: Restore, { host, fleet: { cluster } }: Target): string
   return found.length === 0 ? undefined : found.join('; ');
 }
 
-/** Why the etcd member of a host is not the restored one, or not healthy; undefined if it is both. */
+/** The reason why the etcd member of a host is not the restored one, or not healthy; undefined if it is both. */
 function memberFlaw(restore: Restore, host: LinuxHost, members: readonly MemberView[]): string | undefined {
   const id = restoredMemberId(restore, host);
   const member = members.find((candidate) => candidate.id === id);
@@ -208,7 +208,9 @@ export const serving = (restore: Restore): Step => ({
     const what = missing(restore, target);
     if (what === undefined && isPast(restore, target, 'started')) return [];
     return [
-      { summary: `wait until ${target.host.name} serves the restored data (found ${what ?? 'the data before it'})` },
+      {
+        summary: `wait until ${target.host.name} serves the restored data (found ${what ?? 'the data from before the restore'})`,
+      },
     ];
   },
 });

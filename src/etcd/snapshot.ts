@@ -14,7 +14,7 @@ const LONGEST = 16_384;
 
 /**
  * Fingerprints of all certificates that a snapshot contains in plain text. Kubernetes stores its CA in a ConfigMap of
- * every namespace (kube-root-ca.crt), so they show of which cluster the snapshot is.
+ * every namespace (kube-root-ca.crt), so they show from which cluster the snapshot comes.
  */
 export async function authoritiesIn(snapshot: string): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
@@ -36,7 +36,7 @@ export async function authoritiesIn(snapshot: string): Promise<ReadonlySet<strin
       try {
         found.add(spkiFingerprint(plain));
       } catch {
-        // A page of the file ended inside this copy. Other copies are complete.
+        // A page of the database ends inside this copy of the CA. Other copies are complete.
       }
     }
     rest = text.slice(-LONGEST);
@@ -60,7 +60,7 @@ export function parseSnapshotStatus(out: string): SnapshotStatus {
   const last = out.trim().split('\n').at(-1) ?? '';
   const { revision, totalKey, totalSize, version } = objectOf(JSON.parse(last));
   if (typeof revision !== 'number' || typeof totalKey !== 'number' || typeof totalSize !== 'number')
-    throw new Error('etcdutl did not tell what the snapshot holds');
+    throw new Error('etcdutl did not report the contents of the snapshot');
   return { revision, keys: totalKey, size: totalSize, version: typeof version === 'string' ? version : '' };
 }
 
@@ -93,8 +93,8 @@ export async function saveSnapshot(
 }
 
 /**
- * How kbuild saved etcd's data of a host: a verified snapshot of a running etcd, or a copy of the file of a stopped
- * one.
+ * The form in which kbuild saved etcd's data of a host: a verified snapshot of a running etcd, or a copy of the
+ * database of a stopped one.
  */
 type Kept = { readonly as: 'snapshot'; readonly status: SnapshotStatus } | { readonly as: 'copy' };
 

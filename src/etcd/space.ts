@@ -2,9 +2,11 @@ import type { MemberView } from './view.facts.ts';
 
 const MIB = 1024 * 1024;
 
-/** From this share of its quota on, a database counts as nearly full: etcd itself gives no warning before its alarm. */
+/** Above this share of its quota a database is nearly full. etcd itself gives no warning before its alarm. */
 const NEARLY_FULL = 0.8;
-/** What defragmenting must free: less is not worth the time in which the member does not answer. */
+/**
+ * Defragmenting must free at least this much: the member does not answer meanwhile, and less is not worth that time.
+ */
 const WORTH_SHARE = 0.1;
 const WORTH_BYTES = 10 * MIB;
 
@@ -15,16 +17,16 @@ export const DEFRAGMENT = '`kbuild etcd defragment`';
 export const RAISE_QUOTA =
   'raise the quota, `quota-backend-bytes` in `kubeadm.cluster.etcd.local.extraArgs` of the inventory (etcd suggests at most 8 GiB), or delete what fills it';
 
-/** What is known of the space of one member. */
+/** The space of one member, as far as kbuild knows it. */
 export type MemberSpace = Pick<MemberView, 'name' | 'id' | 'dbSize' | 'dbSizeInUse' | 'dbSizeQuota'>;
 
 /** True if one of these alarms is NOSPACE: the database of a member reached its quota, and no member takes writes. */
 export const hasNoSpace = (alarms: readonly string[]): boolean => alarms.some((alarm) => alarm.startsWith('NOSPACE'));
 
-/** Bytes as an operator reads them. */
+/** Bytes as text for an operator. */
 export const sizeText = (bytes: number): string => `${(bytes / MIB).toFixed(bytes < 100 * MIB ? 1 : 0)} MiB`;
 
-/** Bytes that defragmenting a member would free; 0 if the member did not tell. */
+/** Bytes that defragmenting a member would free; 0 if the member did not report its sizes. */
 export const reclaimableOf = ({ dbSize, dbSizeInUse = dbSize }: MemberSpace): number =>
   Math.max(0, dbSize - dbSizeInUse);
 
@@ -37,8 +39,7 @@ export const isFragmented = (member: MemberSpace): boolean =>
   hasMuchToReclaim(member) && reclaimableOf(member) >= WORTH_BYTES;
 
 /**
- * The share of its quota that so many bytes of a member take; undefined without a quota, or if the member did not tell
- * it.
+ * The share of a member's quota that so many bytes take; undefined without a quota, or if the member did not report it.
  */
 function shareOfQuota({ dbSizeQuota }: MemberSpace, bytes: number): number | undefined {
   return dbSizeQuota === undefined || dbSizeQuota <= 0 ? undefined : bytes / dbSizeQuota;
@@ -52,20 +53,20 @@ const isQuotaTooSmall = (member: MemberSpace): boolean =>
   (shareOfQuota(member, member.dbSizeInUse ?? member.dbSize) ?? 0) > NEARLY_FULL;
 
 /**
- * True for a member whose database is below its quota. False while the quota is unknown: unknown is not enough to
- * disarm.
+ * True for a member whose database is below its quota. False while the quota is unknown: kbuild disarms the alarm only
+ * when it knows that there is room.
  */
 export const isBelowQuota = (member: MemberSpace): boolean =>
   member.dbSizeQuota !== undefined && (shareOfQuota(member, member.dbSize) ?? 0) < 1;
 
-/** True for a member that is defragmented while the alarm NOSPACE stands: small databases count too. */
+/** True for a member that kbuild defragments under the alarm NOSPACE, even if its database is small. */
 export const needsRoom = (member: MemberSpace): boolean => isNearlyFull(member) || hasMuchToReclaim(member);
 
 /** The name of a member, or its id while it has not started. */
 export const memberName = ({ name, id }: Pick<MemberView, 'name' | 'id'>): string =>
   name === '' ? `member ${id}` : name;
 
-/** The space of a member in words, e.g. `cp1 has 1700 MiB (1650 MiB in use) of its quota of 2048 MiB`. */
+/** The space of a member as text, e.g. `cp1 has 1700 MiB (1650 MiB in use) of its quota of 2048 MiB`. */
 export function spaceText(member: MemberSpace): string {
   const { dbSize, dbSizeInUse, dbSizeQuota } = member;
   const used = dbSizeInUse === undefined ? '' : ` (${sizeText(dbSizeInUse)} in use)`;
@@ -81,8 +82,8 @@ export interface SpaceFinding {
 }
 
 /**
- * What is wrong with etcd's space: the alarm NOSPACE, or else the member that is nearest to its quota. Before etcd is
- * compacted, the data in use holds old revisions: under the alarm it says nothing about the quota.
+ * Findings about etcd's space: the alarm NOSPACE, or else the member that is nearest to its quota. Under the alarm the
+ * findings do not judge the quota: until etcd is compacted, the data in use includes old revisions.
  */
 export function spaceFindings(members: readonly MemberSpace[], alarms: readonly string[]): readonly SpaceFinding[] {
   if (hasNoSpace(alarms))

@@ -14,7 +14,7 @@ function memberOf({ fleet: { cluster }, host }: Target): MemberView | undefined 
   return cluster.etcd?.state === 'up' ? cluster.etcd.members.find(isMemberOf(host)) : undefined;
 }
 
-/** True if a half-finished action cannot continue: its member never started, or was being removed. */
+/** True if a half-finished action cannot continue: its member never started, or a run was removing it. */
 function isToBeUndone(target: Target): boolean {
   const { facts } = target;
   if (standing(target) !== 'partial' || isToBeFounded(target)) return false;
@@ -23,14 +23,14 @@ function isToBeUndone(target: Target): boolean {
   return member === undefined || member.name === '';
 }
 
-/** Waits for etcd before kbuild undoes a member: after a power cut, etcd may need it for quorum. */
+/** Waits for etcd before kbuild undoes a member: after a power cut, etcd may need that member for quorum. */
 const answers: Step = {
   name: 'etcd-answers',
   settleMs: 5 * 60_000,
   diff: (target) => {
     const { etcd } = target.fleet.cluster;
     return etcd?.state === 'down' && isToBeUndone(target)
-      ? [{ summary: `wait for etcd to answer, before what is half-finished on ${target.host.name} is undone` }]
+      ? [{ summary: `wait for etcd to answer, before the half-finished action on ${target.host.name} is undone` }]
       : [];
   },
 };
@@ -52,7 +52,7 @@ const undone = (before: BeforeMembership, keep: KeepData): Step => ({
         summary: `undo a half-finished member of etcd on ${host.name}${member === undefined ? '' : ` (found ${member.learner ? 'learner' : 'member'} ${member.id})`}`,
         apply: async (on) => {
           if (etcd?.state === 'down')
-            throw new Refused('cluster-down', host.name, 'etcd does not answer, and may need what this host holds');
+            throw new Refused('cluster-down', host.name, 'etcd does not answer, and may need the data on this host');
           await keep(on, host);
           if (member !== undefined) {
             const through = memberHost(inventory, fleet, host.name);

@@ -12,12 +12,12 @@ import { script, using } from '../templates.ts';
 export const withEtcd = (inventory: Inventory, host: Host, command: Command<'sh'>): Command<'sh'> =>
   withRuntime(inventory, host, using('cluster/etcd-tools.sh', command));
 
-/** Members, health and status of a stacked etcd. An etcdctl that fails still prints the part that it knows. */
+/** Members, health and status of a stacked etcd. If etcdctl fails, it still prints the part that it knows. */
 export const etcdCommand = (inventory: Inventory, host: Host): Command<'sh'> =>
   withEtcd(inventory, host, script('cluster/etcd-view.sh'));
 
 /**
- * The same without quorum: the members that the local member knows, and those that answer. Health is not probed: etcd
+ * The same without quorum: the members that the local member knows, and their answers. Does not probe health: etcd
  * reports it only with quorum.
  */
 export const etcdAloneCommand = (inventory: Inventory, host: Host): Command<'sh'> =>
@@ -33,7 +33,7 @@ export interface EtcdView {
 /** Member ids are uint64: numbers of 16 digits and more become strings before JSON loses their end. */
 const withLongNumbers = (json: string): unknown => JSON.parse(json.replaceAll(/("\s*:\s*)(\d{16,})/g, '$1"$2"'));
 
-/** A member's id as etcd shows it to people. Throws on what is no number. */
+/** A member's id in hexadecimal, as etcd's tools print it. Throws if it is not a number. */
 function hex(id: unknown): string {
   if (typeof id !== 'string' && typeof id !== 'number')
     throw new Error('unexpected output: a member of etcd without an id');
@@ -42,15 +42,13 @@ function hex(id: unknown): string {
 
 /**
  * True for a member that answers a linearizable read. etcdctl calls every member unhealthy while any of them has an
- * alarm (etcdctl/ctlv3/command/ep_command.go); under NOSPACE, of which `alarms` tells, members serve reads and hold
- * their quorum.
+ * alarm (etcdctl/ctlv3/command/ep_command.go); under NOSPACE members still serve reads and keep their quorum, and
+ * `alarms` reports it.
  */
 const isWell = ({ health, error }: JsonObject): boolean =>
   health === true || /^Active Alarm\(s\):( NOSPACE)+$/.test(textIn(error, '').trimEnd());
 
-/**
- * etcd's AlarmType by number or name. One that kbuild does not know must not pass for NOSPACE, which kbuild disarms.
- */
+/** etcd's AlarmType by number or name. An unknown alarm must not pass for NOSPACE, because kbuild disarms NOSPACE. */
 const alarmName = (alarm: unknown): string =>
   alarm === 1
     ? 'NOSPACE'
@@ -60,11 +58,11 @@ const alarmName = (alarm: unknown): string =>
         ? lineOf(String(alarm))
         : 'unknown';
 
-/** A size that a member told, which may be a number or a text; undefined if it told none. */
+/** A size that a member reported, as a number or a text; undefined if it reported none. */
 const sizeOf = (size: unknown): number | undefined =>
   size === undefined ? undefined : typeof size === 'number' ? numberOf(String(size)) : numberOf(textIn(size));
 
-/** What a member told of itself. */
+/** The status that a member reported. */
 function statusOf(object: JsonObject) {
   const status = within(object, 'Status');
   const [inUse, quota] = [sizeOf(status['dbSizeInUse']), sizeOf(status['dbSizeQuota'])];
@@ -82,20 +80,20 @@ function statusOf(object: JsonObject) {
 }
 
 /**
- * Parses what `etcdCommand` or `etcdAloneCommand` printed; without health every member that answers counts as healthy.
- * Throws on other output.
+ * Parses the output of `etcdCommand` or `etcdAloneCommand`. If the output has no health, every member that answers
+ * counts as healthy. Throws on other output.
  */
 export function parseEtcd(out: string): EtcdView {
   const answers = new Map(
     lines(out).map((line) => [line.slice(0, line.indexOf(' ')), line.slice(line.indexOf(' ') + 1)]),
   );
-  if (!answers.has('alarms') || answers.get('alarms') === '') throw new Error('etcd did not tell its alarms');
+  if (!answers.has('alarms') || answers.get('alarms') === '') throw new Error('etcd did not report its alarms');
   const answer = (name: string): unknown => {
     const text = answers.get(name)?.trim() ?? '';
     return text === '' ? undefined : withLongNumbers(text);
   };
   const told = objectOf(answer('members') ?? {})['members'];
-  if (told === undefined) throw new Error('etcd did not tell its members');
+  if (told === undefined) throw new Error('etcd did not report its members');
   const status = objectsOf(answer('status')).map(statusOf);
   const healthy = new Set(
     answers.has('health')
@@ -142,10 +140,10 @@ export interface MemberView {
   /** Bytes of it that hold data; missing when unknown because the member did not answer. */
   readonly dbSizeInUse?: number;
   /**
-   * Bytes that the database may have (`--quota-backend-bytes`), negative: no limit; missing when the member did not
-   * tell.
+   * The quota of the database in bytes (`--quota-backend-bytes`); negative if there is no limit; missing if the member
+   * did not report it.
    */
   readonly dbSizeQuota?: number;
-  /** Of its server, e.g. `3.6.8`; missing when unknown because the member did not answer. */
+  /** Version of its server, e.g. `3.6.8`; missing when unknown because the member did not answer. */
   readonly version?: string;
 }

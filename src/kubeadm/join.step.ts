@@ -116,7 +116,7 @@ function stale(target: Target, cluster: ClusterUp): string {
   const { allowed, why } = gate(cluster, { kind: 'remove', id: member.id });
   if (!allowed)
     throw new Refused('quorum', target.host.name, `its stale etcd member ${member.id} cannot be removed: ${why}`);
-  return ` (found its stale etcd member ${member.id}, which goes first)`;
+  return ` (found its stale etcd member ${member.id}, which is removed first)`;
 }
 
 /**

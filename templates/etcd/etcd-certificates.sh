@@ -1,7 +1,8 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
-# Puts etcd's certificates and keys from STAGING (a folder laid out as /etc/kubernetes/pki) to their places. SIGN:
-# kubeadm's phases, one a line, that make them there first with the host's own authority; config.yaml then lies beside
-# the script. Keys and certificates that were cut off between each other are known by STAGING, and made again.
+# Moves etcd's certificates and keys from STAGING (a folder laid out as /etc/kubernetes/pki) to their places. SIGN:
+# kubeadm's phases, one a line, that first create them there with the host's own authority; config.yaml is then in the
+# working directory. If a run was interrupted between a key and its certificate, STAGING still exists, and the next run
+# signs again.
 umask 077
 pki=/etc/kubernetes/pki
 if [ -n "$SIGN" ]; then

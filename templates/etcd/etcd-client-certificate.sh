@@ -1,6 +1,7 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
-# Makes a client certificate of etcd for an API server, prints its key and then itself, and forgets both. Parameters:
-# WORK (a folder on tmpfs that is its alone), CONFIG (kubeadm's documents, which name WORK for certificates).
+# Makes a client certificate of etcd for an API server, prints its key and then the certificate, and deletes both.
+# Parameters: WORK (a folder on tmpfs for this script alone), CONFIG (kubeadm's documents; their certificatesDir is
+# WORK).
 umask 077
 rm -rf -- "$WORK"
 mkdir -p -- "$WORK/etcd"

@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
 # For the commands that follow: `mount_etcd_image` mounts the image that one of MANIFESTS names (`$manifest` is the one
 # that was found), and `$(etcd_program NAME)` is the path of a program of it. The image has no shell, and its programs
-# are static. At the end the image goes, and when the commands fail WORK goes too. Uses the functions of
+# are static. Unmounts the image at the end, and deletes WORK if the commands fail. Uses the functions of
 # templates/runtime/.
 image=
 finish() {

@@ -1,9 +1,9 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
 # uses: etcd/etcd-image.sh
 # given: runtime
-# Makes etcd's data of one member from the snapshot in the folder WORK, beside the live data; touches nothing else. When
-# it fails WORK goes. Parameters: WORK, MANIFESTS (where that of etcd may lie), NAME, PEER (URL of this member), CLUSTER
-# (name=url,… of all), TOKEN. Uses etcd-image.sh.
+# Makes etcd's data of one member from the snapshot in the folder WORK, beside the live data; changes nothing else.
+# Deletes WORK on failure. Parameters: WORK, MANIFESTS (possible paths of etcd's manifest), NAME, PEER (URL of this
+# member), CLUSTER (name=url,… of all), TOKEN. Uses etcd-image.sh.
 mount_etcd_image
 etcdutl=$(etcd_program etcdutl)
 rm -rf -- "$WORK/data"

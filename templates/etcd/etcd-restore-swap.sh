@@ -1,6 +1,7 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
-# Puts restored data (WORK/data) in the place of the live data in FOLDER, which is kept in KEPT, and lets etcd start.
-# All of it lies in FOLDER: each rename is one, and the same again goes on where it was cut off. Parameter also: ASIDE.
+# Replaces the live data in FOLDER with the restored data (WORK/data), keeps the live data in KEPT, and lets etcd start.
+# All these folders are inside FOLDER, so each move is one rename, and a second run continues an interrupted one.
+# Parameter also: ASIDE.
 if [ -e "$WORK/data/member" ]; then
   mkdir -p -m 700 "$KEPT"
   if [ -e "$FOLDER/member" ]; then mv -T "$FOLDER/member" "$KEPT/member"; fi

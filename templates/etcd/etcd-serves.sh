@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
-# Waits until etcd serves, as CHECK (a script) tells by its status, and removes MARKER, which says that its start was
-# begun.
+# Waits until etcd serves, that is until the script CHECK succeeds. Then removes MARKER, which records that the start of
+# etcd began.
 tries=0
 until said=$(timeout 20 sh -eu -c "$CHECK" 2>&1); do
   tries=$((tries + 1))

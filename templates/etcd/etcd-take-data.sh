@@ -1,10 +1,10 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
 # uses: etcd/etcd-image.sh
 # given: runtime
-# Writes WORK/snapshot.db: all that the data in FOLDER holds, whose etcd has stopped. A lone member of many serves
-# nothing, and the last writes may lie in its log alone: an etcd of its own serves a copy, without the other members, to
-# this host only and with etcd's own certificates. FOLDER stays as it is. Parameters also: MANIFESTS, NAME. Uses
-# etcd-image.sh, whose `manifest` has the flags.
+# Writes WORK/snapshot.db: all data in FOLDER, whose etcd has stopped. A single surviving member has no quorum and
+# serves nothing, and its last writes may be in its log only. So a temporary etcd serves a copy of the data, without the
+# other members, to this host only and with etcd's own certificates. FOLDER stays as it is. Parameters also: MANIFESTS,
+# NAME. Uses etcd-image.sh, whose `manifest` has the flags.
 server=
 stop() {
   status=$?

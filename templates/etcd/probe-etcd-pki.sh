@@ -1,7 +1,6 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
 # Prints the host's clock and the public parts of etcd's certificates: of the authority and of WANTED, names with spaces
-# between (none: `not asked`). ETCD_CA: the authority's certificate. SIGNING: where new certificates lie before they
-# take their place.
+# between (none: `not asked`). ETCD_CA: the authority's certificate. SIGNING: the staging folder for new certificates.
 show_certificate() {
   if [ -e "$2.key" ]; then echo "certificate $1 key"; else echo "certificate $1 -"; fi
   sed -n '/-BEGIN CERTIFICATE-/,/-END CERTIFICATE-/p;/-END CERTIFICATE-/q' "$2.crt"

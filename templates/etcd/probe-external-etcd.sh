@@ -6,7 +6,7 @@ if [ -z "$URLS" ] || [ -e /etc/kubernetes/kubelet.conf ] || [ ! -e "$KEY" ] || !
   URLS=
 fi
 ask() { curl -sS --noproxy '*' --max-time 4 --cacert "$CA" --cert "$CERTIFICATE" --key "$KEY" "$@" 2>&1; }
-# `echo` of Debian's shell makes line breaks of backslashes.
+# `echo` of Debian's shell interprets backslashes.
 line() {
   printf %s "$*"
   echo

@@ -1,8 +1,8 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
 # uses: kubeadm/marker.sh
-# Notes on disk how far an action has come: MARKER (a path), CLUSTER, ACTION, STAGE, ABOUT (what it is about). The
-# marker of another action is kept in KEPT (a path) until this one has ended: only the action that wrote a marker takes
-# it away.
+# Records on disk the stage that an action has reached: MARKER (a path), CLUSTER, ACTION, STAGE, ABOUT (the subject of
+# the action). Keeps the marker of another action in KEPT (a path) until this action has ended: only the action that
+# wrote a marker removes it.
 if [ -e "$MARKER" ] && [ ! -e "$KEPT" ] && ! grep -q "\"action\":\"$ACTION\"" "$MARKER"; then
   cp -- "$MARKER" "$KEPT.new"
   sync "$KEPT.new"

@@ -153,7 +153,7 @@ describe('certificates', () => {
   test('of another authority are never made where one is in use, or may be', () => {
     const lost = [...bare.slice(0, 3), whole[3]] as const;
     expect(() => etcdAuthority.diff(at(etcd1, lost))).toThrow(/holds the key .* any more, and cp1 uses it/);
-    expect(() => etcdAuthority.diff(at(etcd1, bare.slice(0, 2)))).toThrow(/etcd3 was not observed/);
+    expect(() => etcdAuthority.diff(at(etcd1, bare.slice(0, 2)))).toThrow(/kbuild did not reach etcd3/);
     const two = [
       [etcd1, member(etcd1)],
       [etcd2, member(etcd2, { etcdPki: { ...pki(etcd2), authority: 'sha256:b' } })],
@@ -242,7 +242,7 @@ describe('founding', () => {
   });
 
   test('is refused while one of its hosts is not observed: it may have the data', () => {
-    expect(() => summaries(etcdFounded, at(etcd1, bare.slice(0, 2)))).toThrow(/etcd3 was not observed/);
+    expect(() => summaries(etcdFounded, at(etcd1, bare.slice(0, 2)))).toThrow(/kbuild did not reach etcd3/);
   });
 
   test('is refused where the cluster is there and its data is nowhere', () => {
@@ -291,12 +291,12 @@ describe('members', () => {
   test('an empty host joins as a learner and gets its vote; its stale member goes first', () => {
     expect(summaries(steps, at(etcd3, emptied, up(state(view(etcd1), view(etcd2)))))).toEqual([
       'add etcd3 to etcd as a learner (found 2 members)',
-      'give etcd3 its vote in etcd, once it has caught up',
-      'see that etcd on etcd3 serves',
+      'promote etcd3 to a voting member of etcd, once it has caught up',
+      'check that etcd on etcd3 serves',
     ]);
     const stale = up(state(view(etcd1), view(etcd2), view(etcd3, { healthy: false })));
     expect(summaries(steps, at(etcd3, emptied, stale))[0]).toBe(
-      'add etcd3 to etcd as a learner (found its stale member 3, which goes first)',
+      'add etcd3 to etcd as a learner (found its stale member 3, which is removed first)',
     );
   });
 
@@ -317,7 +317,7 @@ describe('members', () => {
     const undo = undoHalfFinishedEtcd(noSnapshot, noSnapshot);
     const learner = at(etcd3, half, up(state(view(etcd1), view(etcd2), view(etcd3, { learner: true }))));
     expect(summaries(undo, learner)).toEqual([]);
-    expect(summaries(steps, learner)[0]).toBe('give etcd3 its vote in etcd, once it has caught up');
+    expect(summaries(steps, learner)[0]).toBe('promote etcd3 to a voting member of etcd, once it has caught up');
     const unstarted = view(etcd3, { learner: true, name: '', healthy: false });
     expect(summaries(undo, at(etcd3, half, up(state(view(etcd1), view(etcd2), unstarted))))).toEqual([
       'undo a half-finished member of etcd on etcd3 (found learner 3)',

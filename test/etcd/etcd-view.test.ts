@@ -79,8 +79,8 @@ test('sizes and quota are those that the member told', () => {
 });
 
 test('an etcd that says nothing is an error, not an empty one', () => {
-  expect(() => parseEtcd('members \nhealth \nstatus \nalarms \n')).toThrow('etcd did not tell its alarms');
-  expect(() => parseEtcd('members \nhealth \nstatus \nalarms {}\n')).toThrow('etcd did not tell its members');
+  expect(() => parseEtcd('members \nhealth \nstatus \nalarms \n')).toThrow('etcd did not report its alarms');
+  expect(() => parseEtcd('members \nhealth \nstatus \nalarms {}\n')).toThrow('etcd did not report its members');
 });
 
 test('without quorum the status shows which members answer, since health needs quorum', () => {

@@ -27,7 +27,7 @@ test('an endpoint tells version, health and how many keys a Kubernetes has there
     { problem: 'curl: (60) SSL certificate problem' },
   ]);
   expect(read(`endpoint ${url}\nversion <html>\nhealth \nkeys \n`)).toMatchObject([
-    { problem: 'it does not tell its version (<html>)' },
+    { problem: 'it does not report its version (<html>)' },
   ]);
   expect(read('not asked\n')).toBe('not asked');
 });

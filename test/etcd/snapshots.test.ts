@@ -25,7 +25,7 @@ describe('a snapshot', () => {
       version: '3.6.0',
     });
     expect(() => parseSnapshotStatus('Error: no such file')).toThrow();
-    expect(() => parseSnapshotStatus('{}')).toThrow('etcdutl did not tell');
+    expect(() => parseSnapshotStatus('{}')).toThrow('etcdutl did not report');
   });
 
   test('is fetched, and nothing of it stays on the host, also when etcd gives none', async () => {

@@ -113,7 +113,7 @@ describe('a further control plane', () => {
     const down = { ...m2, healthy: false };
     const m3 = member({ name: 'cp3', peerUrl: 'https://10.0.0.13:2380' });
     expect(summaries(joinControlPlane(noSnapshot), old(m1, down, m3))).toEqual([
-      'join cp2 to k8s.example:6443 as a control plane (found its stale etcd member 2, which goes first)',
+      'join cp2 to k8s.example:6443 as a control plane (found its stale etcd member 2, which is removed first)',
     ]);
     expect(() => joinControlPlane(noSnapshot).diff(old(m1, down))).toThrow(/1 of 2 voters healthy, quorum 2/);
   });

@@ -38,7 +38,7 @@ describe('etcd-compact.sh', () => {
       status: 1,
       stderr: 'context deadline exceeded',
     });
-    expect(ran(compact, ':')).toMatchObject({ status: 1, stderr: 'etcd did not tell its revision' });
+    expect(ran(compact, ':')).toMatchObject({ status: 1, stderr: 'etcd did not report its revision' });
   });
 });
 
@@ -57,7 +57,7 @@ describe('etcd-defragment.sh', () => {
       status: 1,
       stdout: '',
       stderr:
-        '/var/lib/etcd has 40 MiB free, and etcd writes its data anew there, 41 MiB: make room on this disk first',
+        '/var/lib/etcd has 40 MiB free, and etcd needs 41 MiB there for a new file of its data: make room on this disk first',
     });
   });
 });
