@@ -16,6 +16,8 @@ export const paths = {
   jobs: '/run/kbuild/jobs',
   /** /etc/kubernetes with its keys, while it is copied to the operator's machine. */
   keptKubernetes: '/run/kbuild/etc-kubernetes.tar',
+  /** The configuration that kubeadm has accepted before it created the cluster. */
+  acceptedConfig: '/run/kbuild/kubeadm-accepted.yaml',
   /** Hashes of what services loaded, by service. */
   applied: '/run/kbuild/applied',
   /** Durable state: the marker and the owner's notes. */

@@ -27,6 +27,7 @@ import {
   withRole,
 } from '../inventory/hosts.ts';
 import type { Inventory } from '../inventory/inventory.ts';
+import { acceptedConfiguration } from '../kubeadm/accepted-config.step.ts';
 import { adminKubeconfig } from '../kubeadm/admin-kubeconfig.step.ts';
 import { controlPlaneFiles } from '../kubeadm/control-plane-files.step.ts';
 import { dnsBlocks } from '../kubeadm/dns-blocks.step.ts';
@@ -144,7 +145,7 @@ export function up(
       linux('former-balancers', 'Stop former load balancers', notBalancing, formerBalancerSteps, unlessBalancing),
     ),
     linux('runtime', 'Install the container runtime', kubernetes, runtime, unlessBalancing),
-    linux('packages', 'Install Kubernetes', kubernetes, kubernetesPackages, OVERLAPS),
+    linux('packages', 'Install Kubernetes', kubernetes, [...kubernetesPackages, acceptedConfiguration], OVERLAPS),
     linux('images', 'Pull images', kubernetes, [images], OVERLAPS),
     ...ifAny(
       windows('windows-prepare', 'Prepare Windows hosts', onWindows, [jobEnded, ...windowsPrepareSteps], OVERLAPS),

@@ -34,7 +34,13 @@ export const GROUPS: readonly (readonly string[])[] = [
   ['scenarios/variants.test.ts', 'scenarios/secrets.test.ts', 'scenarios/firewall.test.ts', 'test-run.test.ts'],
   ['scenarios/windows.test.ts', 'scenarios/stacked.test.ts', 'scenarios/jobs.test.ts'],
   ['scenarios/certificates.test.ts', 'scenarios/soak.test.ts', 'scenarios/external-etcd.test.ts', 'lab.test.ts'],
-  ['scenarios/hosts.test.ts', 'scenarios/packages.test.ts', 'scenarios/privilege.test.ts', 'full-down.test.ts'],
+  [
+    'scenarios/hosts.test.ts',
+    'scenarios/packages.test.ts',
+    'scenarios/privilege.test.ts',
+    'kubeadm-oracle.test.ts',
+    'full-down.test.ts',
+  ],
   [
     'scenarios/faults.test.ts',
     'scenarios/binaries.test.ts',
@@ -107,8 +113,8 @@ export const MUST_RUN: Readonly<Record<string, readonly string[]>> = {
   'src/etcd': ETCD,
   'src/host': [...INSTALLS, ...CHECKS, ...scenario('variants'), ...long('reboot', 'changes', 'rollout')],
   'src/host/packages': [...INSTALLS, ...scenario('variants')],
-  'src/inventory': [...scenario('variants'), ...long('inventories', 'groups')],
-  'templates/tables': [...scenario('variants'), ...long('inventories', 'groups')],
+  'src/inventory': [...scenario('variants'), 'kubeadm-oracle.test.ts', ...long('inventories', 'groups')],
+  'templates/tables': [...scenario('variants'), 'kubeadm-oracle.test.ts', ...long('inventories', 'groups')],
   'src/kubeadm': [...CONTROL_PLANES, ...SETTINGS, ...scenario('cluster'), ...long('inventories')],
   'src/network': NETWORKS,
   // Texts alone.

@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { isObject } from '../../../../shell/decode.ts';
 import type { Path } from '../../../schema/path.ts';
 import { problem, type Rule, type Violation } from '../../../schema/rule.ts';
-import { below } from './places.ts';
+import { argumentLists, below } from './places.ts';
 
 /*
  * What kubeadm checks in its configuration beyond its types: cmd/kubeadm/app/apis/kubeadm/validation/validation.go.
@@ -46,6 +46,13 @@ export const kubeadmValues: Rule = ({ kubeadm: { cluster, reset } }) => {
         const wrong = typeof name === 'string' ? nameProblem(name) : undefined;
         return wrong === undefined ? [] : [problem(at('cluster', ...keys, i), wrong)];
       }),
+    ),
+    ...argumentLists.flatMap((keys) =>
+      list(below(cluster, ...keys)).flatMap((one, i) =>
+        isObject(one) && (one['name'] === undefined || one['name'] === null || one['name'] === '')
+          ? [problem(at('cluster', ...keys, i), 'must have a name: { name: profiling, value: "false" }')]
+          : [],
+      ),
     ),
     ...ABSOLUTE.flatMap((keys) => {
       const path = below(cluster, ...keys);

@@ -39,6 +39,9 @@ const ARGUMENTS: readonly (readonly [FlagComponent, readonly string[]])[] = [
   ['etcd', ['etcd', 'local']],
 ];
 
+/** The lists of arguments in a ClusterConfiguration. */
+export const argumentLists: readonly (readonly string[])[] = ARGUMENTS.map(([, keys]) => [...keys, 'extraArgs']);
+
 /** The value below these names; undefined if there is none. */
 export const below = (value: unknown, ...names: readonly string[]): unknown =>
   names.reduce<unknown>((found, name) => (isObject(found) ? found[name] : undefined), value);
