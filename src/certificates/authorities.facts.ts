@@ -143,8 +143,11 @@ function filesOf(
   };
 }
 
-/** The text of base64. */
-const decoded = (base64: string): string => Buffer.from(base64, 'base64').toString('latin1');
+/** The text of base64; each line stands for itself. */
+const decoded = (base64: string): string =>
+  lines(base64)
+    .map((line) => Buffer.from(line, 'base64').toString('latin1'))
+    .join('\n');
 
 /** The authorities of a host, from the output of its probe. Throws on bad PEM. */
 export function parseAuthorities(out: string): Authorities {

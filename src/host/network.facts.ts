@@ -53,7 +53,8 @@ export const interfaces = probeInPlace(sh`ip addr show`, (out): readonly Interfa
     const one = found.get(name) ?? { name, addresses: [], mac: '', mtu: 0 };
     const address = /\binet6? ([0-9a-f.:]+)/.exec(line)?.[1];
     if (address !== undefined) one.addresses.push(address);
-    one.mac = /\blink\/ether ([0-9a-f:]{17})/.exec(line)?.[1] ?? one.mac;
+    // The first is its own: virtual functions of a card may follow.
+    if (one.mac === '') one.mac = /\blink\/ether ([0-9a-f:]{17})/.exec(line)?.[1] ?? '';
     one.mtu = Number(/\bmtu (\d+)/.exec(line)?.[1] ?? one.mtu);
     found.set(name, one);
   }

@@ -33,9 +33,10 @@ export function ofOtherRuntimes<T>(
     const { where, ask } = questionOf(runtime);
     return [`if ${where}; then`, `echo ${quote(`${MARK}${runtime.name}`)}`, ask, 'fi'].join('\n');
   });
-  const command = using('runtime/serving-runtime.sh', { shell: 'sh', script: parts.join('\n'), title });
+  const script = parts.join('\n');
+  const command = { shell: 'sh', script, title } as const;
   return probeInPlace(
-    command,
+    script.includes('$runtime_serving') ? using('runtime/serving-runtime.sh', command) : command,
     (out, asked) =>
       new Map(
         `\n${out}`

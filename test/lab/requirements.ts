@@ -16,6 +16,7 @@ const PACKAGES = [
     'iproute2',
     'iptables',
     'nftables',
+    'strace',
     'openssh-client',
     'skopeo',
     'dpkg-dev',

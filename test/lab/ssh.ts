@@ -32,21 +32,15 @@ export function ssh(name: string, command: string, input?: string): Promise<Resu
  * What it starts and leaves running belongs to no unit of the host. Throws LabError when the host is off, or a virtual machine.
  */
 export async function inside(name: string, command: string, input?: string): Promise<Result> {
+  return attempt('nsenter', insideArguments(name, command), input === undefined ? {} : { input });
+}
+
+/** The arguments of nsenter(1) for that. */
+export function insideArguments(name: string, command: string): readonly string[] {
   if (hostSettings(name).os === VIRTUAL_MACHINE) throw new LabError(`${name} is a virtual machine: use ssh`);
   const init = initOf(name);
   if (init === undefined) throw new LabError(`${name} is off`);
   const PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
   const enter = [`--target=${init.pid}`, '--mount', '--uts', '--ipc', '--net', '--pid', '--root', '--wd'];
-  const args = [
-    ...enter,
-    'env',
-    '-i',
-    `PATH=${PATH}`,
-    'HOME=/root',
-    'LANG=C.UTF-8',
-    '/bin/bash',
-    '-c',
-    `cd\n${command}`,
-  ];
-  return attempt('nsenter', args, input === undefined ? {} : { input });
+  return [...enter, 'env', '-i', `PATH=${PATH}`, 'HOME=/root', 'LANG=C.UTF-8', '/bin/bash', '-c', `cd\n${command}`];
 }

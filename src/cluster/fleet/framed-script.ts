@@ -79,9 +79,12 @@ interface Deadlines {
 
 const RUN = script('cluster/probes.sh', { BATCH: script('cluster/probe-batch.sh').script }).script;
 
+/** Lines that are comments: a shell reads the script of all probes for every host, and they are a tenth of it. */
+const COMMENTS = /^[ \t]*#.*\n/gm;
+
 /** A command as two words, how it is run and the quoted script; most commands are the same for every host. */
-const argumentsOf = onceForEach(
-  ({ script, inPlace }: Command<'sh'>) => `${inPlace ? 'here' : 'apart'} ${quote(script)}`,
+const argumentsOf = onceForEach(({ script, inPlace = false }: Command<'sh'>) =>
+  inPlace ? `here ${quote(script.replaceAll(COMMENTS, ''))}` : `apart ${quote(script)}`,
 );
 
 /** Stands between the names of the facts that have one answer in common. */

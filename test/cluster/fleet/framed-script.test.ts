@@ -121,6 +121,12 @@ for (const { name, tags, program, flags } of SHELLS)
       });
     });
 
+    test('a probe in the shell of all is sent without its comments', async () => {
+      const command = { ...sh`echo 1\n  # why\necho '# 2' # 3`, inPlace: true };
+      expect(framedScript({ one: command }, 'NONCE').script).not.toContain('why');
+      expect(await asked({ one: command })).toEqual({ one: { stdout: '1\n# 2\n' } });
+    });
+
     test('facts of one command have its one answer, or its one failure', async () => {
       const counted = sh`echo asked >&2; echo x; false`;
       expect(
