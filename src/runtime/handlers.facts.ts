@@ -42,15 +42,17 @@ export const lostHandlers = (
     .map((label) => label.slice(HANDLER_LABEL_PREFIX.length));
 };
 
+/** `NODE HANDLER` of the inventory. */
+export const keptHandlers = (inventory: Inventory): readonly string[] =>
+  linuxNodes(inventory).flatMap(({ name }) => handlersOf(inventory, name).map((handler) => `${name} ${handler}`));
+
 /** The pods with further handlers on nodes that lose one. No pod is read while no node loses any. */
 export const handlerPodsProbe = (inventory: Inventory, kubectl: readonly string[]): Probe<readonly HandlerPod[]> =>
   probe(
     script('runtime/handler-pods.sh', {
       KUBECTL: kubectl,
       PREFIX: HANDLER_LABEL_PREFIX,
-      KEPT: linuxNodes(inventory).flatMap(({ name }) =>
-        handlersOf(inventory, name).map((handler) => `${name} ${handler}`),
-      ),
+      KEPT: keptHandlers(inventory),
     }),
     parseHandlerPods,
   );

@@ -96,7 +96,7 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
   run.signal.addEventListener('abort', stop);
   try {
     const observedAtMs = context.nowMs();
-    const fleet = await observeFleet({ ...rounds, reach: dial, known: [] });
+    const fleet = await observeFleet({ ...rounds, reach: dial, known: 'nothing' });
     run.signal.throwIfAborted();
     return connectedTo({ inventory, remotes, rounds, dial, drop, leftOut, close }, fleet, observedAtMs);
   } catch (error) {

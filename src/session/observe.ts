@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Fleet, Observed } from '../cluster/fleet/fleet.ts';
-import { observeCluster } from '../cluster/fleet/observe-cluster.ts';
+import type { Forward } from '../cluster/fleet/https-peer.ts';
+import { clusterFacts, observeCluster } from '../cluster/fleet/observe-cluster.ts';
 import { type Ask, observeLinux } from '../cluster/fleet/observe-linux.ts';
 import type { ClusterPart, ClusterView } from '../cluster/fleet/view.ts';
 import { watchedOn } from '../commands/every.phases.ts';
@@ -32,18 +33,22 @@ function ways(hosts: readonly Observed[]): string | undefined {
 }
 
 /**
- * Observes the cluster at the same time as its hosts, through the control planes that were known before; again if the
- * hosts' new facts lead to others. Rejects as `hosts` does.
+ * Observes the cluster at the same time as its hosts, through the control planes that are known before the hosts have
+ * told all; again if the hosts' new facts lead to others. Rejects as `hosts` does.
  */
 export async function clusterBeside(
   cluster: (hosts: readonly Observed[]) => Promise<ClusterView>,
-  known: readonly Observed[],
+  known: readonly Observed[] | Promise<readonly Observed[]>,
   hosts: Promise<readonly Observed[]>,
 ): Promise<ClusterView> {
-  const before = ways(known);
-  const early = before === undefined ? undefined : cluster(known);
+  const begin = (early: readonly Observed[]) => {
+    const before = ways(early);
+    return before === undefined ? undefined : { before, view: cluster(early) };
+  };
+  const beginning = known instanceof Promise ? known.then(begin) : begin(known);
   const seen = await hosts;
-  return early !== undefined && before === ways(seen) ? early : cluster(seen);
+  const early = await beginning;
+  return early !== undefined && early.before === ways(seen) ? early.view : cluster(seen);
 }
 
 /** Observes hosts over their connections, and the cluster through its control planes. */
@@ -70,6 +75,10 @@ export function observerOf(
     (host: LinuxHost): Ask =>
     (command) =>
       linuxRemote(host).ask(command);
+  const forward =
+    (host: LinuxHost): Forward =>
+    (address, port) =>
+      linuxRemote(host).forward(address, port);
   const objects = observedObjects(inventory);
   // This reads the steps of all phases, so it is done while the hosts answer, and not before the first is dialled.
   let declared: ReturnType<typeof watchedOn> | undefined;
@@ -91,7 +100,7 @@ export function observerOf(
   };
   return {
     host: (host, names) => (host.os === 'windows' ? windows(host, names) : linux(host, names)),
-    cluster: (hosts, parts) => observeCluster(inventory, hosts, ask, objects, tools, parts),
+    cluster: (hosts, parts) => observeCluster(inventory, hosts, ask, objects, { ...tools, forward }, parts),
   };
 }
 
@@ -101,8 +110,8 @@ export interface Round {
   /** Connects to a host, or rejects with the reason why it cannot be reached. */
   readonly reach: (host: Host) => Promise<unknown>;
   readonly observer: Observer;
-  /** What was known of the hosts before. */
-  readonly known: readonly Observed[];
+  /** What was known of the hosts before; `nothing`: those that decide where the cluster is observed tell it first. */
+  readonly known: readonly Observed[] | 'nothing';
   /** Hosts at once. */
   readonly concurrency: number;
   readonly isDead: (host: Host) => boolean;
@@ -145,14 +154,40 @@ async function observeHosts(round: Round): Promise<Omit<Fleet, 'cluster'>> {
   return { hosts: observed, unreachable };
 }
 
+/**
+ * The facts that decide where the cluster is observed, of the hosts that answer. They tell them beside all others, so
+ * that the cluster is observed meanwhile.
+ */
+async function firstKnown({ hosts, reach, observer }: Round): Promise<readonly Observed[]> {
+  const deciding = hosts.filter(({ role }) => role === 'control-plane' || role === 'etcd');
+  const told = await Promise.allSettled(
+    deciding.map(async (host) => {
+      await reach(host);
+      return observer.host(host, clusterFacts);
+    }),
+  );
+  return told.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+}
+
+/** Reaches each host once, however many want it. */
+function reachingOnce(reach: Round['reach']): Round['reach'] {
+  const reached = new Map<string, Promise<unknown>>();
+  return (host) => {
+    const known = reached.get(host.name) ?? reach(host);
+    reached.set(host.name, known);
+    return known;
+  };
+}
+
 /** Observes every host and the cluster. @throws errors of kbuild itself, never because a host does not answer */
-export async function observeFleet(round: Round): Promise<Fleet> {
+export async function observeFleet(given: Round): Promise<Fleet> {
+  const round = { ...given, reach: reachingOnce(given.reach) };
   const { observer, known, emit, nowMs } = round;
   const startedMs = nowMs();
   const observing = observeHosts(round);
   const cluster = await clusterBeside(
     observer.cluster,
-    known,
+    known === 'nothing' ? firstKnown(round) : known,
     observing.then(({ hosts }) => hosts),
   );
   const { hosts, unreachable } = await observing;

@@ -23,6 +23,18 @@ export type Started =
   /** The connection ended after the command was sent: it may have run. */
   | { readonly kind: 'lost' };
 
+/** What became of an attempt to reach an address from the host, over SSH's own channel (RFC 4254, 7.2). */
+export type Forwarded =
+  /** A TCP connection from the host to the address. The caller destroys it. */
+  | { readonly kind: 'open'; readonly stream: Duplex }
+  /** The server forwards no connections, or none to this address: asking again on this connection is of no use. */
+  | { readonly kind: 'denied'; readonly reason: string }
+  /** The host did not reach the address. */
+  | { readonly kind: 'failed'; readonly reason: string };
+
+/** True if sshd itself may not connect, by the system's policy: a command on the host may reach the address still. */
+export const isForbidden = (reason: string): boolean => /permission denied|not permitted/i.test(reason);
+
 /** Files over a connection. Errors are `TransferError`s. */
 export interface FileLink {
   put(from: string | Buffer, to: string): Promise<void>;
@@ -34,6 +46,8 @@ export interface FileLink {
 /** One established connection. */
 export interface Link {
   start(commandLine: string): Promise<Started>;
+  /** Connects from the host to an address. Takes as long as the host tries; a lost connection is `failed`. */
+  forward(address: string, port: number): Promise<Forwarded>;
   /** Begins to transfer files. @throws Error with the server's answer. */
   files(): Promise<FileLink>;
   /** What the server calls itself. */

@@ -14,7 +14,7 @@ import { jobDeadlineMs } from './job-deadlines.ts';
 import { runJob } from './job.ts';
 import type { Remote } from './remote.ts';
 import { restart } from './restart.ts';
-import type { Commands, Connection, ExecResult, Streams } from './transport.ts';
+import type { Commands, Connection, ExecResult, Forwarding, Streams } from './transport.ts';
 
 /** The methods of a Remote that read and write files. */
 export type Files = Pick<Remote<'sh'>, 'read' | 'write' | 'upload' | 'download'>;
@@ -98,7 +98,7 @@ export interface LinuxRemoteOptions extends ExchangeTools {
 }
 
 /** A Linux host, everything as root: ssh.user is root, or may use `sudo -n`. */
-export interface LinuxRemote extends Remote<'sh'> {
+export interface LinuxRemote extends Remote<'sh'>, Forwarding {
   readonly host: LinuxHost;
   /** Connections and commands so far, and what the last login took. */
   readonly transport: Pick<Connection, 'connections' | 'commands' | 'loginMs'>;
@@ -114,7 +114,7 @@ export interface LinuxRemote extends Remote<'sh'> {
 /** @throws TypeError when the run's id is not fit for the name of a unit. */
 export function linuxRemote(
   host: LinuxHost,
-  transport: Connection & Commands & Streams,
+  transport: Connection & Commands & Streams & Forwarding,
   options: LinuxRemoteOptions,
 ): LinuxRemote {
   if (!/^[a-z0-9][a-z0-9-]*$/.test(options.runId)) throw new TypeError(`not a run id: ${options.runId}`);
@@ -158,6 +158,7 @@ export function linuxRemote(
         context,
       ),
     hold: (command) => hold(on, command, pause),
+    forward: (address, port) => transport.forward(address, port),
     restart: () => restart(on, context),
     renew: () => transport.renew(),
     close: () => transport.close(),

@@ -1,9 +1,11 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, rmSync } from 'node:fs';
-import { Duplex, PassThrough } from 'node:stream';
+import { PassThrough } from 'node:stream';
 import { type Pause, until } from '../wait.ts';
 import type { CommandStream, Link, Started } from './link.ts';
+import { muxForward } from './openssh-forward.ts';
+import { duplexOf } from './process-stream.ts';
 
 /** What a command needs of the connection that it runs on. */
 interface Master {
@@ -25,28 +27,6 @@ const textOf = (file: string): string => {
     return '';
   }
 };
-
-/** Stdin and stdout of a process as one stream. Closed when the status is known, not when both ways have ended. */
-function duplexOf(child: ChildProcessWithoutNullStreams): Duplex {
-  const out = new Duplex({
-    autoDestroy: false,
-    read: () => void child.stdout.resume(),
-    write: (chunk, _encoding, done) => void child.stdin.write(chunk, () => done()),
-    final: (done) => {
-      child.stdin.end();
-      done();
-    },
-    destroy: (error, done) => {
-      child.kill();
-      done(error);
-    },
-  });
-  child.stdout.on('data', (chunk: Buffer) => {
-    if (!out.push(chunk)) child.stdout.pause();
-  });
-  child.stdout.once('end', () => out.push(null));
-  return out;
-}
 
 /**
  * Runs a command line through the connection's control socket, by a process of ssh that only passes bytes and never
@@ -210,6 +190,7 @@ export async function connectMaster(options: MasterOptions): Promise<Link> {
     lost,
     isLost,
     start: (commandLine) => muxCommand(commandLine, { socket, lost, isLost }, `${socket}-${String(++commands)}`, pause),
+    forward: (address, port) => muxForward({ socket, stderr, address, port }, pause),
     // Only Windows hosts take files this way, and the inventory allows them the built-in client alone.
     files: () => Promise.reject(new Error('the openssh client transfers no files by SFTP')),
     software: '',

@@ -4,10 +4,10 @@ import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Pause } from '../wait.ts';
 import { type Channels, channelsOf } from './channels.ts';
-import { type Link, linksOf } from './link.ts';
+import { type Forwarded, type Link, linksOf } from './link.ts';
 import { boundedOutput, channelOf, collect, endedChannel, LOST, MAX_BYTES } from './output.ts';
 import { type Watch, withinLimit } from './time-limit.ts';
-import type { Commands, FileTransfers, Streams, Transport } from './transport.ts';
+import type { Commands, FileTransfers, Forwarding, Streams, Transport } from './transport.ts';
 
 /** Drops everything up to and including `mark`: what a login shell printed before the command began. */
 export function startMark(mark: string): Transform {
@@ -60,6 +60,7 @@ export async function overLinks(
     ...commandsOn(channels),
     ...streamsOn(channels),
     ...filesOn(channels),
+    ...forwardingOn(links.connected),
   };
 }
 
@@ -78,6 +79,21 @@ const commandsOn = ({ start }: Channels): Commands => ({
     return running === undefined ? endedChannel : channelOf(running, stdin, () => dropped.abort());
   },
 });
+
+/** Remembers for each connection that its server forwards none. */
+function forwardingOn(connected: () => Promise<Link>): Forwarding {
+  const denials = new WeakMap<Link, Forwarded>();
+  return {
+    async forward(address, port) {
+      const link = await connected();
+      const known = denials.get(link);
+      if (known !== undefined) return known;
+      const forwarded = await link.forward(address, port);
+      if (forwarded.kind === 'denied') denials.set(link, forwarded);
+      return forwarded;
+    },
+  };
+}
 
 const filesOn = ({ transfer }: Channels): FileTransfers => ({
   put: (from, to) => transfer((files) => files.put(from, to)),

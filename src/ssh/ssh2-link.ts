@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import type { Duplex } from 'node:stream';
-import type { CommandStream, FileLink, Link, Started } from './link.ts';
+import { type CommandStream, type FileLink, type Forwarded, isForbidden, type Link, type Started } from './link.ts';
 import { TransferError } from './transport.ts';
 
 type Done<T> = (error: (Error & { readonly code?: unknown }) | null | undefined, value?: T) => void;
@@ -66,10 +66,49 @@ function failure(error: Error & { readonly code?: unknown }): Error {
 export interface Session {
   exec(commandLine: string, done: (error: Error | undefined, stream: CommandStream) => void): unknown;
   sftp(done: (error: Error | undefined, sftp: FileSession) => void): unknown;
+  forwardOut(
+    fromAddress: string,
+    fromPort: number,
+    address: string,
+    port: number,
+    done: (error: (Error & { readonly reason?: unknown }) | undefined, stream: Duplex) => void,
+  ): unknown;
   on(event: 'error', listener: (error: Error) => void): unknown;
   once(event: 'close', listener: () => void): unknown;
   destroy(): unknown;
 }
+
+/** The reasons of a server that forwards nothing (RFC 4254, 5.1), by their codes. */
+const DENIALS: ReadonlyMap<unknown, string> = new Map([
+  [1, 'administratively prohibited'],
+  [3, 'unknown channel type'],
+]);
+
+/** ssh2 puts its own words before those of the server. */
+const serversWords = (message: string): string => message.replace(/^\(SSH\) Channel open failure: /, '');
+
+/** A connection from the host to an address. */
+const forwardedBy = (client: Pick<Session, 'forwardOut'>, address: string, port: number): Promise<Forwarded> =>
+  new Promise((resolve) => {
+    try {
+      client.forwardOut('127.0.0.1', 0, address, port, (error, stream) => {
+        if (error === undefined) {
+          // Its errors are told by what is spoken on it.
+          stream.on('error', () => undefined);
+          resolve({ kind: 'open', stream });
+          return;
+        }
+        const said = serversWords(error.message);
+        const denial = DENIALS.get(error.reason) ?? (isForbidden(said) ? 'forbidden' : undefined);
+        resolve(
+          denial === undefined ? { kind: 'failed', reason: said } : { kind: 'denied', reason: `${denial}: ${said}` },
+        );
+      });
+    } catch {
+      // ssh2 throws when its socket is not writable any more.
+      resolve({ kind: 'failed', reason: 'the connection was lost' });
+    }
+  });
 
 /** A connection with commands on it. */
 export function linkOf(client: Session, lost: Promise<void>, server: Pick<Link, 'software' | 'loginMs'>): Link {
@@ -93,6 +132,11 @@ export function linkOf(client: Session, lost: Promise<void>, server: Pick<Link, 
           resolve({ kind: 'unsent' });
         }
       }),
+    forward: (address, port) =>
+      Promise.race([
+        forwardedBy(client, address, port),
+        lost.then(() => ({ kind: 'failed', reason: 'the connection was lost' }) as const),
+      ]),
     files: () =>
       new Promise((resolve, reject) => {
         client.sftp((error, sftp) => {

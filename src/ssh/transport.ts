@@ -1,3 +1,5 @@
+import type { Forwarded } from './link.ts';
+
 /** What one exchange on a channel returned. */
 export interface ExecResult {
   readonly stdout: string;
@@ -62,6 +64,15 @@ export interface Streams {
   ): Promise<ExecResult>;
 }
 
+/** Connections from the host to others. */
+export interface Forwarding {
+  /**
+   * Connects from the host to an address and port, as the user who logs in. Once the server has denied it, this
+   * connection asks no more. @throws ConnectError when the connection is gone and cannot be made again
+   */
+  forward(address: string, port: number): Promise<Forwarded>;
+}
+
 /** Files over the server's file transfer (SFTP). */
 export interface FileTransfers {
   /**
@@ -93,7 +104,7 @@ export interface Connection {
 }
 
 /** How bytes reach a host: one connection, several channels. */
-export interface Transport extends Connection, Commands, Streams, FileTransfers {}
+export interface Transport extends Connection, Commands, Streams, FileTransfers, Forwarding {}
 
 /** The other end would not take or give a file. */
 export class TransferError extends Error {

@@ -1207,6 +1207,14 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
       good: { cluster: clusterOf({ pods: [apiServerOf('1.36.3')] }) },
     },
   ],
+  'api-channel': [
+    {
+      finds:
+        /kubectl on the host asks the cluster, because its SSH connection cannot [(]administratively prohibited[)]/,
+      bad: { cluster: clusterOf({ detour: 'administratively prohibited' }) },
+      good: { cluster: clusterOf() },
+    },
+  ],
   'etcd-space': [
     {
       finds: /etcd is full and takes no writes, so nothing in the cluster can change \(NOSPACE on 1\)/,

@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import type { Server } from 'node:net';
+import { connect, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ssh2 from 'ssh2';
@@ -45,6 +45,8 @@ export interface FakeSshOptions {
   readonly dropInHandshake?: number;
   /** What it waits before it accepts a login. */
   readonly loginAfterMs?: number;
+  /** Leads a forwarded connection to a port of 127.0.0.1; false: does not reach it; `silence`: does not say. Default: it forwards none. */
+  readonly forward?: (address: string, port: number) => number | false | 'silence';
   /** Refuses every key but that of `host`; default it lets every user in. */
   readonly ownKeyOnly?: boolean;
 }
@@ -79,6 +81,7 @@ export async function fakeSshServer(
     dropInHandshake = 0,
     loginAfterMs = 0,
     ownKeyOnly = false,
+    forward,
   }: FakeSshOptions = {},
 ): Promise<FakeSshServer> {
   const folder = mkdtempSync(join(tmpdir(), 'kbuild-ssh-'));
@@ -105,6 +108,17 @@ export async function fakeSshServer(
       else if (loginAfterMs === 0) tried.accept();
       else setTimeout(() => tried.accept(), loginAfterMs);
     });
+    if (forward !== undefined)
+      connection.on('tcpip', (accept, reject, { destIP, destPort }) => {
+        const to = forward(destIP, destPort);
+        if (to === false) reject();
+        else if (to !== 'silence') {
+          const channel = accept();
+          channel.on('error', () => undefined);
+          const socket = connect(to, '127.0.0.1').on('error', () => undefined);
+          socket.pipe(channel).pipe(socket);
+        }
+      });
     connection.on('session', (accept, reject) => {
       if (running >= sessions) {
         reject();

@@ -32,7 +32,7 @@ export const GROUPS: readonly (readonly string[])[] = [
   ['scenarios/upgrade.test.ts', 'scenarios/locks.test.ts', 'scenarios/network.test.ts', 'requirements.test.ts'],
   ['scenarios/cluster.test.ts', 'scenarios/interrupted.test.ts', 'scenarios/debian-13.test.ts', 'downloads.test.ts'],
   ['scenarios/variants.test.ts', 'scenarios/secrets.test.ts', 'scenarios/firewall.test.ts', 'test-run.test.ts'],
-  ['scenarios/windows.test.ts', 'scenarios/stacked.test.ts', 'scenarios/jobs.test.ts'],
+  ['scenarios/windows.test.ts', 'scenarios/stacked.test.ts', 'scenarios/jobs.test.ts', 'scenarios/channel.test.ts'],
   ['scenarios/certificates.test.ts', 'scenarios/soak.test.ts', 'scenarios/external-etcd.test.ts', 'lab.test.ts'],
   [
     'scenarios/hosts.test.ts',
@@ -77,7 +77,10 @@ const ETCD = [
 ];
 const BALANCERS = long('balancers', 'keepalived', 'returned', 'kube-vip', 'move-endpoint', 'move-to-kube-vip');
 const SETTINGS = long('changes', 'edited', 'edited-settings', 'settings-killed', 'groups', 'rollout', 'cgroup-driver');
-const CONNECTIONS = [...scenario('jobs', 'locks', 'network', 'privilege', 'interrupted'), ...long('cut', 'deadlines')];
+const CONNECTIONS = [
+  ...scenario('jobs', 'locks', 'network', 'privilege', 'interrupted', 'channel'),
+  ...long('cut', 'deadlines'),
+];
 const CHECKS = [...scenario('preflight', 'faults'), ...long('health')];
 const WINDOWS = [
   ...scenario('windows'),
@@ -107,7 +110,7 @@ export const MUST_RUN: Readonly<Record<string, readonly string[]>> = {
   'src/certificates': AUTHORITIES,
   'src/cli': [],
   'src/cluster': [...CONTROL_PLANES, ...long('replaced', 'damaged')],
-  'src/cluster/fleet': [...CHECKS, ...scenario('cluster', 'hosts'), ...long('arm64', 'few-processes')],
+  'src/cluster/fleet': [...CHECKS, ...scenario('cluster', 'hosts', 'channel'), ...long('arm64', 'few-processes')],
   'src/commands': [...scenario('cluster', 'stacked'), ...long('every-change', 'reboot')],
   'src/engine': [...SESSIONS, ...scenario('locks'), ...long('changes', 'rollout')],
   'src/etcd': ETCD,

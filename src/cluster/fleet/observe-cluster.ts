@@ -1,23 +1,25 @@
 import { parse as parseYaml } from 'yaml';
 import { FactError } from '../../errors.ts';
-import { etcdCommand, type EtcdView, parseEtcd } from '../../etcd/view.facts.ts';
+import { type EtcdView, parseEtcd } from '../../etcd/view.facts.ts';
 import { ADMIN_CONF, SUPER_ADMIN_CONF } from '../../inventory/api-server.ts';
 import { controlPlanes } from '../../inventory/hosts.ts';
 import type { Inventory, LinuxHost } from '../../inventory/inventory.ts';
 import { settingsNote } from '../../kubeadm/settings-note.facts.ts';
 import { paths } from '../../paths.ts';
 import { type JsonObject, objectOf } from '../../shell/decode.ts';
-import { lastLine, lines } from '../../shell/probe.ts';
+import { lines } from '../../shell/probe.ts';
 import { excerpt } from '../../shell/text.ts';
 import { unready } from './api-answer.ts';
+import { clusterAnswers, etcdAnswer } from './cluster-answers.ts';
 import type { Observed } from './fleet.ts';
-import { factsFrom, framedScript, MOST_OF_CLUSTER, parallelFramedScript, readFrames } from './framed-script.ts';
+import { factsFrom, MOST_OF_CLUSTER } from './framed-script.ts';
+import type { Forward } from './https-peer.ts';
 import { hasControlPlane } from './joined.ts';
 import type { LinuxFacts } from './linux.ts';
 import { byWantedKey } from './objects.ts';
 import type { Ask, ObserveTools } from './observe-linux.ts';
 import { RECORD, SETTINGS } from './ownership.ts';
-import { type ClusterFacts, clusterProbes, readyCommand } from './probes.ts';
+import { type ClusterFacts, clusterProbes } from './probes.ts';
 import { ALL_CLUSTER_PARTS, type ClusterPart, type ClusterUp, type ClusterView, type EtcdState } from './view.ts';
 
 /** True if the host has been made a member of etcd; a text: why that is unknown. */
@@ -30,6 +32,12 @@ function hasMember({ facts }: Extract<Observed, { readonly os: 'linux' }>): bool
   }
 }
 
+/** Time and randomness of an observation, and the way to ask without a command on the host. */
+export interface ClusterTools extends ObserveTools {
+  /** Missing where only commands are run. */
+  readonly forward?: ((host: LinuxHost) => Forward) | undefined;
+}
+
 /**
  * The etcd that kbuild built beside the control planes, as the first of its members that answers shows it; undefined where
  * the inventory has none. Every member's answer counts: without quorum no member gives one. Does not reject.
@@ -38,7 +46,7 @@ export async function observeEtcd(
   inventory: Inventory,
   hosts: readonly Observed[],
   ask: (host: LinuxHost) => Ask,
-  { nonce }: Pick<ObserveTools, 'nonce'>,
+  { nonce, forward }: Pick<ClusterTools, 'nonce' | 'forward'>,
 ): Promise<EtcdState | undefined> {
   if (inventory.etcd.topology !== 'built') return undefined;
   const reasons: string[] = [];
@@ -52,11 +60,8 @@ export async function observeEtcd(
       continue;
     }
     try {
-      const word = nonce();
-      const { stdout, stderr } = await ask(host)(framedScript({ etcd: etcdCommand(inventory, host) }, word));
-      const answer = readFrames(stdout, stderr, word)['etcd'] ?? { failed: lastLine(stderr) };
-      if ('failed' in answer) throw new Error(answer.failed);
-      return { state: 'up', via: host.name, ...parseEtcd(answer.stdout) };
+      const reach = { ask: ask(host), forward: forward?.(host), nonce };
+      return { state: 'up', via: host.name, ...parseEtcd(await etcdAnswer(inventory, host, reach)) };
     } catch (error) {
       reasons.push(`${host.name}: ${error instanceof Error ? error.message : String(error)}`);
     }
@@ -103,16 +108,19 @@ const liveObjects = (facts: ClusterFacts): readonly JsonObject[] =>
 const answering = (host: LinuxHost, { apiServers }: ClusterFacts): ClusterUp['apiServers'] =>
   new Map([[host.name, 'ok'], ...apiServers]);
 
+/** What a view is made of besides the answers. */
+interface Beside {
+  readonly wanted: readonly JsonObject[];
+  readonly built: EtcdState | undefined;
+  readonly detour: string | undefined;
+}
+
 /** The view that the answers give. What did not answer throws `FactError` when it is read. Throws for a half-made cluster. */
-function viewOf(
-  host: LinuxHost,
-  facts: ClusterFacts,
-  wanted: readonly JsonObject[],
-  built: EtcdState | undefined,
-): ClusterUp {
+function viewOf(host: LinuxHost, facts: ClusterFacts, { wanted, built, detour }: Beside): ClusterUp {
   const etcd = () => (built === undefined ? facts.etcd : answered(host, built));
   return {
     ...{ state: 'up' as const, via: host.name },
+    ...(detour === undefined ? {} : { detour }),
     ...notedIn(facts.configMaps),
     get nodes() {
       return facts.nodes;
@@ -227,7 +235,7 @@ function partOf(probe: string): ClusterPart | undefined {
 }
 
 /**
- * The cluster as its API and etcd show it, observed by one script on the first control plane that answers for both, or else
+ * The cluster as its API and etcd show it, observed through the first control plane that answers for both, or else
  * for the API. Of its parts only `parts` are observed; reading another one throws FactError. `absent` if no host has a control plane; `down` if a host has one, and none answers. Does not reject.
  */
 export async function observeCluster(
@@ -235,14 +243,14 @@ export async function observeCluster(
   hosts: readonly Observed[],
   ask: (host: LinuxHost) => Ask,
   wanted: readonly JsonObject[],
-  { nowMs, nonce }: ObserveTools,
+  { nowMs, nonce, forward }: ClusterTools,
   parts: readonly ClusterPart[] = ALL_CLUSTER_PARTS,
 ): Promise<ClusterView> {
   const reasons: string[] = [];
   /** The view of a control plane on which etcdctl cannot run, e.g. because its runtime is stopped. */
   let withoutEtcd: ClusterUp | undefined;
   const isEtcdAsked = parts.includes('etcd');
-  const asking = isEtcdAsked ? observeEtcd(inventory, hosts, ask, { nonce }) : Promise.resolve(undefined);
+  const asking = isEtcdAsked ? observeEtcd(inventory, hosts, ask, { nonce, forward }) : Promise.resolve(undefined);
   const seen = async <V extends object>(view: V) => {
     const etcd = await asking;
     return etcd === undefined ? view : Object.defineProperty(view, 'etcd', { value: etcd, enumerable: true });
@@ -254,26 +262,21 @@ export async function observeCluster(
     }
     try {
       const probes = clusterProbes(inventory, host, wanted);
-      const commands = Object.fromEntries(
-        Object.entries(probes).flatMap(([name, { command }]) => {
+      const asked = Object.fromEntries(
+        Object.entries(probes).filter(([name]) => {
           const part = partOf(name);
-          return part === undefined || parts.includes(part) ? [[name, command] as const] : [];
+          return part === undefined || parts.includes(part);
         }),
       );
-      const word = nonce();
       const from = nowMs();
-      const command = parallelFramedScript(commands, word);
-      // If there are other control planes, one that is half dead must not let every probe time out.
-      const others = controlPlanes(inventory).length > 1;
-      const first = others ? `${readyCommand(inventory, host).script} >/dev/null || exit 3\n` : '';
-      const { status, stdout, stderr } = await ask(host)({ ...command, script: `${first}${command.script}` });
-      if (others && status === 3) throw new Error(`${host.name}: its API server is not ready: ${unready(stderr)}`);
-      const answers = readFrames(stdout, stderr, word);
+      const reach = { ask: ask(host), forward: forward?.(host), nonce };
+      const { answers, detour } = await clusterAnswers(inventory, host, asked, reach);
       const facts = factsFrom(host.name, probes, answers, { middleMs: (from + nowMs()) / 2 }, MOST_OF_CLUSTER);
       // An API server that answers and does not tell its nodes is not one to go by.
       if (parts.includes('nodes')) Reflect.get(facts, 'nodes');
-      const view = viewOf(host, facts, wanted, await asking);
-      if (!others || !isEtcdAsked || knowsEtcd(view)) return await seen(view);
+      const view = viewOf(host, facts, { wanted, built: await asking, detour });
+      // With other control planes, one on which etcd cannot be asked is not the first choice.
+      if (controlPlanes(inventory).length === 1 || !isEtcdAsked || knowsEtcd(view)) return await seen(view);
       withoutEtcd ??= view;
     } catch (error) {
       reasons.push(reasonOf(host, error));

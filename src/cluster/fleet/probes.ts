@@ -9,7 +9,7 @@ import { parseKubeletRequests } from '../../kubeadm/kubelet-requests.facts.ts';
 import { servesByCluster } from '../../kubeadm/kubelet-serving.value.ts';
 import { networkPlugin } from '../../network/plugins.value.ts';
 import { paths } from '../../paths.ts';
-import { handlerPodsProbe } from '../../runtime/handlers.facts.ts';
+import { handlerPodsProbe, keptHandlers } from '../../runtime/handlers.facts.ts';
 import type { Command } from '../../shell/command.ts';
 import type { JsonObject } from '../../shell/decode.ts';
 import { lines, numberOf, probe, type Probe } from '../../shell/probe.ts';
@@ -17,6 +17,8 @@ import { sh } from '../../shell/sh.ts';
 import { script } from '../../templates.ts';
 import { kubeadmRulesProbe } from '../../upgrade/kubeadm-rules.facts.ts';
 import { unready } from './api-answer.ts';
+import { apiServerAt, endpointAt } from './channel.ts';
+import { etcdByGateway } from './etcd-gateway.ts';
 import type { FactsOf } from './framed-script.ts';
 import {
   parseCaReaders,
@@ -27,6 +29,16 @@ import {
   parseSecrets,
   parseTokens,
 } from './objects.ts';
+import {
+  caReadersOver,
+  handlerPodsOver,
+  kubeadmRulesOver,
+  objectsOver,
+  type Over,
+  secretsOver,
+  tokensOver,
+  tokenUseOver,
+} from './over-channel.ts';
 import { identity } from './ownership.ts';
 
 /** Bootstrap tokens with this start of their description are kbuild's. */
@@ -34,6 +46,9 @@ const TOKEN_DESCRIPTION = 'kbuild';
 
 /** Objects in one `kubectl get`: their identities are one argument, which Linux limits to 128 KiB. */
 const OBJECTS_AT_ONCE = 200;
+
+/** How long the endpoint may take to answer, in ms: as long as kubectl's requests. */
+const ENDPOINT_MS = 5000;
 
 /** kubectl against the host's own API server. It keeps what it learns about the API where a reboot clears it. */
 const kubectl = (inventory: Inventory, host: LinuxHost): readonly string[] =>
@@ -55,19 +70,34 @@ const objects = (tool: readonly string[], wanted: readonly JsonObject[], output:
     OUTPUT: output,
   });
 
+/** The control planes that are probed for readiness. With several, the host itself has been probed before. */
+const probedForReadiness = (inventory: Inventory, host: LinuxHost): readonly LinuxHost[] => {
+  const all = controlPlanes(inventory);
+  return all.filter(({ name }) => name !== host.name || all.length === 1);
+};
+
 /**
  * Probes the other control planes' own API servers for readiness, all at once: lines of `host answer`, the answer in
- * base64. With several control planes, `readyCommand` has probed the host itself before; a single control plane is
- * probed here.
+ * base64.
  */
 function readyz(inventory: Inventory, host: LinuxHost) {
-  const all = controlPlanes(inventory);
-  const asks = all
-    .filter(({ name }) => name !== host.name || all.length === 1)
-    .map((one) => sh`q ${one.name} ${kubectl(inventory, one)} &`.script);
+  const asks = probedForReadiness(inventory, host).map((one) => sh`q ${one.name} ${kubectl(inventory, one)} &`.script);
   const command = sh`q() { name=$1; shift; answer=$("$@" --request-timeout=3s get --raw /readyz 2>&1 | base64 -w 0) || true; echo "$name $answer"; }`;
   return { ...command, script: [command.script, ...asks, 'wait'].join('\n') };
 }
+
+/** The same over SSH's own channel. */
+const readyzOver =
+  (inventory: Inventory, host: LinuxHost): Over =>
+  async ({ readyz: ask }) =>
+    (
+      await Promise.all(
+        probedForReadiness(inventory, host).map(async (one) => {
+          const answer = await ask(apiServerAt(inventory, one));
+          return `${one.name} ${Buffer.from(answer).toString('base64')}`;
+        }),
+      )
+    ).join('\n');
 
 const answerOf = (text: string): string => (text.trim() === 'ok' ? 'ok' : unready(text));
 
@@ -98,67 +128,108 @@ export const tokenUseProbe = (inventory: Inventory, host: LinuxHost, always = fa
     parseTokenUse,
   );
 
+/** A probe of the cluster: by a command on a control plane, or over SSH's own channel. Both are parsed alike. */
+export interface ClusterProbe<T> extends Probe<T> {
+  readonly over: Over;
+}
+
+const both = <T>(one: Probe<T>, over: Over): ClusterProbe<T> => ({ ...one, over });
+
+/** The probe of what the API has at a path. */
+const rawProbe = <T>(tool: readonly string[], path: string, parse: (out: string) => T): ClusterProbe<T> =>
+  both(probe(sh`${tool} get --raw ${path}`, parse), ({ get }) => get(path));
+
+const podsAt = (namespace: string): string => `/api/v1/namespaces/${namespace}/pods`;
+
+const pluginPods = (tool: readonly string[], namespaces: readonly string[]) =>
+  both(
+    probe(
+      sh`for namespace in ${namespaces}; do ${tool} get --raw "/api/v1/namespaces/$namespace/pods" || exit 1; echo; done`,
+      (out) => lines(out).flatMap(parsePods),
+    ),
+    async ({ get }) => (await Promise.all(namespaces.map((name) => get(podsAt(name))))).join('\n'),
+  );
+
+/** Kubelets that wait for a certificate, where kbuild has to do with them. */
+const kubeletRequests = (inventory: Inventory, tool: readonly string[]) =>
+  signsByCommand(inventory, 'ca') || inventory.hosts.some(servesByCluster)
+    ? rawProbe(tool, '/apis/certificates.k8s.io/v1/certificatesigningrequests', parseKubeletRequests)
+    : both(probe(sh`echo '{"items":[]}'`, parseKubeletRequests), () => Promise.resolve('{"items":[]}'));
+
+/** Ids and descriptions only: the token itself stays where it is. */
+const tokens = (tool: readonly string[]) =>
+  both(
+    probe(
+      sh`${tool} -n kube-system get secrets --field-selector type=bootstrap.kubernetes.io/token -o ${'jsonpath={range .items[*]}{.data.token-id}{" "}{.data.description}{"\\n"}{end}'}`,
+      (out) => parseTokens(out, TOKEN_DESCRIPTION),
+    ),
+    tokensOver,
+  );
+
+/** Etcd beside the API server. An etcd of the user's is the user's to watch. */
+const etcd = (inventory: Inventory, host: LinuxHost): ClusterProbe<EtcdView> =>
+  inventory.etcd.topology === 'stacked'
+    ? both(probe(etcdCommand(inventory, host), parseEtcd), ({ etcdPeer }) => etcdByGateway(etcdPeer))
+    : both(
+        probe(sh`echo external`, () => ({ members: [], alarms: [] })),
+        () => Promise.resolve('external'),
+      );
+
+/** Probes of live objects, in parts: their names begin with `objects`. */
+function objectProbes(tool: readonly string[], wanted: readonly JsonObject[]) {
+  const shown = chunks(
+    wanted.filter((object) => !isSecret(object)),
+    OBJECTS_AT_ONCE,
+  );
+  const columns = String.raw`custom-columns=NS:.metadata.namespace,NAME:.metadata.name,HASH:.metadata.annotations.kbuild\.dev/hash`;
+  const whole = (chunk: readonly JsonObject[]) =>
+    both(probe(objects(tool, chunk, ['-o', 'json']), parseObjects), objectsOver(chunk));
+  const hashed = (chunk: readonly JsonObject[]) =>
+    both(probe(objects(tool, chunk, ['--no-headers', '-o', columns]), parseSecrets), secretsOver(chunk));
+  return Object.fromEntries([
+    ...shown.map((chunk, i) => [`objects${String(i)}`, whole(chunk)] as const),
+    ...chunks(wanted.filter(isSecret), OBJECTS_AT_ONCE).map(
+      (chunk, i) => [`objects-secret${String(i)}`, hashed(chunk)] as const,
+    ),
+  ]);
+}
+
 /**
  * The probes of one control plane with an administrator's kubeconfig. `wanted`: the desired objects; their live state
  * is read.
  */
 export function clusterProbes(inventory: Inventory, host: LinuxHost, wanted: readonly JsonObject[]) {
   const tool = kubectl(inventory, host);
-  const raw = (path: string) => sh`${tool} get --raw ${path}`;
+  const nodes = rawProbe(tool, '/api/v1/nodes', parseNodes);
   return {
-    nowMs: probe(sh`date +%s%3N`, (out) => numberOf(out, 'time')),
-    ca: probe(sh`cat /etc/kubernetes/pki/ca.crt`, (pem) => ({
-      first: spkiFingerprint(pem),
-      others: furtherFingerprints(pem),
-    })),
-    nodes: probe(raw('/api/v1/nodes'), parseNodes),
-    configMaps: probe(raw('/api/v1/namespaces/kube-system/configmaps'), parseConfigMaps),
-    systemPods: probe(raw('/api/v1/namespaces/kube-system/pods'), parsePods),
-    pluginPods: probe(
-      sh`for namespace in ${networkPlugin(inventory).namespaces}; do ${tool} get --raw "/api/v1/namespaces/$namespace/pods" || exit 1; echo; done`,
-      (out) => lines(out).flatMap(parsePods),
+    nowMs: both(
+      probe(sh`date +%s%3N`, (out) => numberOf(out, 'time')),
+      ({ told }) => told('nowMs'),
     ),
-    caReaders: probe(script('cluster/ca-readers.sh', { KUBECTL: tool }), parseCaReaders),
-    tokenUse: tokenUseProbe(inventory, host),
-    handlerPods: handlerPodsProbe(inventory, tool),
-    kubeadmRules: kubeadmRulesProbe(tool),
-    // Ids and descriptions only: the token itself stays where it is.
-    tokens: probe(
-      sh`${tool} -n kube-system get secrets --field-selector type=bootstrap.kubernetes.io/token -o ${'jsonpath={range .items[*]}{.data.token-id}{" "}{.data.description}{"\\n"}{end}'}`,
-      (out) => parseTokens(out, TOKEN_DESCRIPTION),
+    ca: both(
+      probe(sh`cat /etc/kubernetes/pki/ca.crt`, (pem) => ({
+        first: spkiFingerprint(pem),
+        others: furtherFingerprints(pem),
+      })),
+      ({ told }) => told('ca'),
     ),
-    kubeletRequests: probe(
-      signsByCommand(inventory, 'ca') || inventory.hosts.some(servesByCluster)
-        ? raw('/apis/certificates.k8s.io/v1/certificatesigningrequests')
-        : sh`echo '{"items":[]}'`,
-      parseKubeletRequests,
+    nodes,
+    configMaps: rawProbe(tool, '/api/v1/namespaces/kube-system/configmaps', parseConfigMaps),
+    systemPods: rawProbe(tool, podsAt('kube-system'), parsePods),
+    pluginPods: pluginPods(tool, networkPlugin(inventory).namespaces),
+    caReaders: both(probe(script('cluster/ca-readers.sh', { KUBECTL: tool }), parseCaReaders), caReadersOver),
+    tokenUse: both(tokenUseProbe(inventory, host), tokenUseOver),
+    handlerPods: both(handlerPodsProbe(inventory, tool), handlerPodsOver(keptHandlers(inventory), nodes.over)),
+    kubeadmRules: both(kubeadmRulesProbe(tool), kubeadmRulesOver),
+    tokens: tokens(tool),
+    kubeletRequests: kubeletRequests(inventory, tool),
+    endpoint: both(
+      probe(sh`${adminKubectl(`https://${inventory.endpoint}`)} get --raw /readyz 2>&1 || true`, answerOf),
+      ({ readyz }) => readyz(endpointAt(inventory), ENDPOINT_MS),
     ),
-    endpoint: probe(sh`${adminKubectl(`https://${inventory.endpoint}`)} get --raw /readyz 2>&1 || true`, answerOf),
-    // An etcd of the user's is the user's to watch.
-    etcd:
-      inventory.etcd.topology === 'stacked'
-        ? probe(etcdCommand(inventory, host), parseEtcd)
-        : probe(sh`echo external`, (): EtcdView => ({ members: [], alarms: [] })),
-    apiServers: probe(readyz(inventory, host), parseReadyz),
-    ...Object.fromEntries(
-      chunks(
-        wanted.filter((object) => !isSecret(object)),
-        OBJECTS_AT_ONCE,
-      ).map((chunk, i) => [`objects${String(i)}`, probe(objects(tool, chunk, ['-o', 'json']), parseObjects)]),
-    ),
-    ...Object.fromEntries(
-      chunks(wanted.filter(isSecret), OBJECTS_AT_ONCE).map((chunk, i) => [
-        `objects-secret${String(i)}`,
-        probe(
-          objects(tool, chunk, [
-            '--no-headers',
-            '-o',
-            String.raw`custom-columns=NS:.metadata.namespace,NAME:.metadata.name,HASH:.metadata.annotations.kbuild\.dev/hash`,
-          ]),
-          parseSecrets,
-        ),
-      ]),
-    ),
+    etcd: etcd(inventory, host),
+    apiServers: both(probe(readyz(inventory, host), parseReadyz), readyzOver(inventory, host)),
+    ...objectProbes(tool, wanted),
   };
 }
 

@@ -90,6 +90,11 @@ export interface ClusterUp {
   readonly state: 'up';
   /** Name of the control-plane host through which it was seen. */
   readonly via: string;
+  /**
+   * Why commands on that host asked the cluster, and not SSH's own channel; missing if the channel did. No fact
+   * depends on it.
+   */
+  readonly detour?: string | undefined;
   /** That host's clock, ms since the epoch. */
   readonly nowMs: number;
   readonly caFingerprint: string;

@@ -1,0 +1,89 @@
+/** The cluster asked over SSH's own channel: the same facts as by kubectl on the host, and kubectl where sshd forbids it. */
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { LinuxFacts } from '../../../src/cluster/fleet/linux.ts';
+import { observeCluster } from '../../../src/cluster/fleet/observe-cluster.ts';
+import type { ClusterView } from '../../../src/cluster/fleet/view.ts';
+import { observedObjects } from '../../../src/commands/objects.phases.ts';
+import { ADMIN_CONF } from '../../../src/inventory/api-server.ts';
+import type { LinuxHost } from '../../../src/inventory/inventory.ts';
+import { loadInventory } from '../../../src/library.ts';
+import { linuxRemote, type LinuxRemote } from '../../../src/ssh/linux.ts';
+import { opensshDialler } from '../../../src/ssh/openssh.ts';
+import { sshDialler } from '../../../src/ssh/ssh2.ts';
+import { checked } from '../findings.ts';
+import { inventoryFile, kbuild } from '../kbuild.ts';
+import * as lab from '../lab.ts';
+
+const HOSTS = ['chcp1', 'chw1'] as const;
+const [cp] = HOSTS;
+let inventory: lab.LabInventory;
+let file: string;
+let host: LinuxHost;
+
+beforeAll(async () => {
+  await lab.up(HOSTS);
+  await lab.reset(HOSTS);
+  inventory = { ...(await lab.inventory(HOSTS)), name: 'channel' };
+  file = inventoryFile(inventory).file;
+  const { code, stderr } = await kbuild('up', file, '--yes', '--kubeconfig', `${file}.kubeconfig`);
+  expect(code, stderr).toBe(0);
+  const loaded = await loadInventory({ file });
+  host = loaded.inventory.hosts.find(({ name }) => name === cp) as LinuxHost;
+});
+
+afterAll(() => lab.down(HOSTS));
+
+/** Observes the cluster over one connection, by channels and by commands. */
+async function bothWays(remote: LinuxRemote): Promise<readonly [ClusterView, ClusterView]> {
+  const { inventory: loaded } = await loadInventory({ file });
+  const facts = { kubernetesTraces: new Set([ADMIN_CONF]) } as unknown as LinuxFacts;
+  const tools = { nowMs: Date.now, nonce: () => randomBytes(12).toString('hex') };
+  const observe = (forward: LinuxRemote['forward'] | undefined) =>
+    observeCluster(
+      loaded,
+      [{ os: 'linux', host, facts }],
+      () => (command) => remote.ask(command),
+      observedObjects(loaded),
+      forward === undefined ? tools : { ...tools, forward: () => forward },
+    );
+  return Promise.all([observe((address, port) => remote.forward(address, port)), observe(undefined)]);
+}
+
+/** What of a view does not change by itself between two observations of a cluster at rest. */
+function lasting(view: ClusterView): Readonly<Record<string, unknown>> {
+  expect(view.state === 'up' ? 'up' : view).toBe('up');
+  const fields = Object.fromEntries(Object.keys(view).map((name) => [name, Reflect.get(view, name) as unknown]));
+  const members = (fields['members'] as readonly object[]).map((member) => ({ ...member, dbSize: 0, dbSizeInUse: 0 }));
+  return { ...fields, nowMs: 0, members };
+}
+
+test.each(['ssh2', 'openssh'] as const)('%s: each fact is the same by channel and by kubectl', async (client) => {
+  const options = { policy: 'strict', home: '/root' } as const;
+  const dialler = client === 'ssh2' ? sshDialler(options) : opensshDialler(options);
+  const remote = linuxRemote(host, await dialler.dial(host), { runId: 'channel' });
+  try {
+    const [channel, commands] = (await bothWays(remote)).map(lasting);
+    expect(Object.keys(channel!).length).toBeGreaterThan(20);
+    expect(channel).toEqual(commands);
+    expect(channel).toMatchObject({ endpoint: 'ok', apiServers: new Map([[cp, 'ok']]) });
+    expect(channel).not.toHaveProperty('detour');
+  } finally {
+    await remote.close();
+    dialler.close();
+  }
+});
+
+test('where sshd forbids forwarding, kubectl observes the cluster, and check says it', async () => {
+  const channel = await kbuild('plan', file);
+  expect(channel.stdout).toContain('nothing to do');
+  expect((await checked(inventory)).findings.filter(({ check }) => check === 'api-channel')).toEqual([]);
+  await lab.inside(cp, `echo 'AllowTcpForwarding no' >>/etc/ssh/sshd_config && systemctl reload ssh`);
+  const commands = await kbuild('plan', file);
+  expect([commands.code, commands.stdout]).toEqual([channel.code, channel.stdout]);
+  const said = (await checked(inventory)).findings.filter(({ check }) => check === 'api-channel');
+  expect(said).toMatchObject([
+    { severity: 'warning', host: cp, message: expect.stringContaining('prohibited') as string },
+  ]);
+  await lab.inside(cp, `sed -i '/^AllowTcpForwarding no$/d' /etc/ssh/sshd_config && systemctl reload ssh`);
+});
