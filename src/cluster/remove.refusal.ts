@@ -1,4 +1,4 @@
-import { Refused } from '../errors.ts';
+import { FactError, Refused } from '../errors.ts';
 import { endpointHost } from '../inventory/api-server.ts';
 import { selects } from '../inventory/hosts.ts';
 import type { Inventory } from '../inventory/inventory.ts';
@@ -172,6 +172,20 @@ function silentMember(inventory: Inventory, fleet: Fleet, { host, facts }: Obser
 }
 
 /**
+ * The members of etcd that belong to the cluster. undefined: they cannot be read, because the runtime of the control
+ * planes hangs, which a reset is to mend. Then the nodes alone tell who else is there.
+ */
+export function membersSeen({ etcd }: Inventory, { cluster }: Fleet): readonly { readonly name: string }[] | undefined {
+  if (etcd.topology === 'external') return [];
+  try {
+    return cluster.etcd?.state === 'up' ? cluster.etcd.members : cluster.state === 'up' ? cluster.members : [];
+  } catch (error) {
+    if (!(error instanceof FactError)) throw error;
+    return undefined;
+  }
+}
+
+/**
  * Control planes and members of etcd that live and that a reset of the whole cluster would leave, because the inventory does not name them. They
  * would lose their quorum, or go on as the cluster.
  */
@@ -179,8 +193,7 @@ function leftBehind({ inventory, fleet }: Seen): readonly Refused<'unnamed-contr
   const named = new Set(inventory.hosts.map(({ name }) => name));
   const { cluster } = fleet;
   const nodes = cluster.state === 'up' ? controlPlaneNodes(cluster) : [];
-  const members = cluster.etcd?.state === 'up' ? cluster.etcd.members : cluster.state === 'up' ? cluster.members : [];
-  const names = new Set([...nodes, ...(inventory.etcd.topology === 'external' ? [] : members)].map(({ name }) => name));
+  const names = new Set([...nodes, ...(membersSeen(inventory, fleet) ?? [])].map(({ name }) => name));
   return stillThere(
     fleet,
     [...names].filter((name) => name !== '' && !named.has(name)),
@@ -196,10 +209,11 @@ function leftBehind({ inventory, fleet }: Seen): readonly Refused<'unnamed-contr
 }
 
 /** Nodes and etcd members that a reset of the whole cluster leaves as they are, because the inventory does not name them. */
-export function unnamedIn(inventory: Inventory, { cluster }: Fleet): readonly string[] {
+export function unnamedIn(inventory: Inventory, fleet: Fleet): readonly string[] {
+  const { cluster } = fleet;
   if (cluster.state !== 'up') return [];
   const named = new Set(inventory.hosts.map(({ name }) => name));
-  const members = inventory.etcd.topology === 'external' ? [] : cluster.members;
+  const members = membersSeen(inventory, fleet) ?? [];
   return [...new Set([...cluster.nodes, ...members].map(({ name }) => name))].filter(
     (name) => name !== '' && !named.has(name),
   );

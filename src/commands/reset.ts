@@ -1,6 +1,6 @@
 import { foreignHost } from '../cluster/host.refusal.ts';
 import { type Leaving, leavingOf } from '../cluster/removal.ts';
-import { leavingByReset, removalRefusals, resetRefusals, unnamedIn } from '../cluster/remove.refusal.ts';
+import { leavingByReset, membersSeen, removalRefusals, resetRefusals, unnamedIn } from '../cluster/remove.refusal.ts';
 import { runningPrograms } from '../cluster/running-programs.ts';
 import { throwAll, UsageError } from '../errors.ts';
 import { selects } from '../inventory/hosts.ts';
@@ -47,7 +47,8 @@ function scopeText(run: Run, names: readonly string[]): string {
         : 'no cluster answers; leftovers are removed';
   const left = unnamedIn(run.inventory, fleet);
   const stays = left.length === 0 ? '' : ` Not in the inventory, and left as they are: ${left.join(', ')}.`;
-  return `This destroys the cluster ${run.inventory.name} with all its data (${seen}).${stays}`;
+  const unknown = membersSeen(run.inventory, fleet) === undefined ? ' The members of etcd cannot be read.' : '';
+  return `This destroys the cluster ${run.inventory.name} with all its data (${seen}).${stays}${unknown}`;
 }
 
 /**

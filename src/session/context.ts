@@ -22,10 +22,11 @@ export async function askQuestion(
   signal?: AbortSignal,
 ): Promise<string> {
   signal?.throwIfAborted();
-  if (answer === 'hidden') output.write(question);
   // readline echoes to its output: what is typed goes nowhere then.
   const echo = answer === 'shown' ? output : new Writable({ write: (_chunk, _encoding, done) => done() });
   const reader = createInterface({ input, output: echo, terminal: true });
+  // From here on the terminal itself shows nothing that is typed: who sees the question may answer it.
+  if (answer === 'hidden') output.write(question);
   try {
     return await new Promise<string>((resolve, reject) => {
       let isOver = false;

@@ -3,11 +3,17 @@ import type { Fleet } from '../../src/cluster/fleet/fleet.ts';
 import type { LinuxFacts } from '../../src/cluster/fleet/linux.ts';
 import type { NodeView } from '../../src/cluster/fleet/view.ts';
 import { leavingOf } from '../../src/cluster/removal.ts';
-import { leavingByReset, removalRefusals, resetRefusals, unnamedIn } from '../../src/cluster/remove.refusal.ts';
+import {
+  leavingByReset,
+  membersSeen,
+  removalRefusals,
+  resetRefusals,
+  unnamedIn,
+} from '../../src/cluster/remove.refusal.ts';
 import { remove } from '../../src/commands/remove.phases.ts';
 import { reset } from '../../src/commands/reset.phases.ts';
 import { plan } from '../../src/engine/plan.ts';
-import { CommandError } from '../../src/errors.ts';
+import { CommandError, FactError } from '../../src/errors.ts';
 import {
   clusterOf,
   cp1,
@@ -299,6 +305,18 @@ describe('what the inventory does not name', () => {
   test('is named before the whole cluster is destroyed', () => {
     expect(unnamedIn(inventory, { ...fleet, cluster: more })).toEqual(['w9', 'cp9']);
     expect(unnamedIn(inventory, fleet)).toEqual([]);
+  });
+
+  test('is told by the nodes alone while the runtime hangs, so that a reset can mend it', () => {
+    const hanging = Object.defineProperty({ ...live }, 'members', {
+      get: () => {
+        throw new FactError('cp1', 'etcd', 'no etcd container runs');
+      },
+    });
+    const seen = { ...fleet, cluster: hanging };
+    expect(refused(hanging)).toEqual([]);
+    expect(unnamedIn(inventory, seen)).toEqual([]);
+    expect(membersSeen(inventory, seen)).toBeUndefined();
   });
 
   test('is no control plane that lives: a reset would leave it without quorum', () => {

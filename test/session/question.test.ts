@@ -42,3 +42,17 @@ describe.each(['shown', 'hidden'] as const)('a question whose answer is %s', (an
     await expect(answered).rejects.toThrow('not done within 1 min');
   });
 });
+
+test('the terminal shows nothing of what is typed as soon as a hidden question is there to be answered', async () => {
+  const done: string[] = [];
+  const input = Object.assign(new PassThrough(), {
+    isTTY: true,
+    setRawMode: (raw: boolean) => done.push(`raw ${String(raw)}`),
+  });
+  const output = new PassThrough();
+  output.on('data', (chunk: Buffer) => done.push(chunk.toString()));
+  const answered = askQuestion({ input, output }, 'Passphrase: ', 'hidden');
+  input.write('secret\n');
+  expect(await answered).toBe('secret');
+  expect(done).toEqual(['raw true', 'Passphrase: ', 'raw false', '\n']);
+});
