@@ -12,8 +12,8 @@ import { initDocuments } from './config.ts';
 const CA_KEY = '/etc/kubernetes/pki/ca.key';
 
 /**
- * Makes a lost admin.conf of a joined control plane again, because every command of kbuild needs it. The CA's key on
- * the host signs it, or the inventory's signing command.
+ * Creates a lost admin.conf of a joined control plane again, because every command of kbuild needs it. The CA's key on
+ * the host signs it, or the inventory's signing command does.
  */
 export const adminKubeconfig: Step = {
   name: 'admin-kubeconfig',

@@ -17,7 +17,7 @@ import { script } from '../templates.ts';
 import { resetConfiguration } from './config.ts';
 import { kubeadmJob } from './job.step.ts';
 
-/** How the fact names a mount among the leftovers. */
+/** Prefix of a mount in the fact `leftovers`. */
 const MOUNT = 'mount ';
 
 const some = (all: readonly string[]): string =>
@@ -84,11 +84,13 @@ export const noKubeChains: Step = {
   },
 };
 
-/** True if a container runs on the runtime that is not one of Kubernetes'. */
+/** True if the runtime runs a container that does not belong to Kubernetes. */
 const servesOthers = ({ containers }: LinuxFacts, inventory: Inventory): boolean =>
   [...containers.keys()].some((namespace) => containerRuntime(inventory).ownerOf(namespace) !== undefined);
 
-/** Removes the programs that kbuild installed without packages; a runtime on which others have containers stays. */
+/**
+ * Removes the programs that kbuild installed without packages; Keeps a runtime that runs containers of other programs.
+ */
 export const noPrograms: Step = {
   name: 'no-programs',
   diff: ({ inventory, host, facts }) => {
@@ -100,13 +102,13 @@ export const noPrograms: Step = {
   },
 };
 
-/** Removes the files that kbuild wrote, and restores those that it replaced. */
+/** Removes the files that kbuild wrote, and restores the files that they replaced. */
 export const noOwnFiles: Step = {
   name: 'no-own-files',
   diff: ({ inventory, host, facts }) => {
     const runtime = containerRuntime(inventory);
     const runtimeBackup = runtime.paths.backup ?? '';
-    // A runtime that others use keeps its unit.
+    // A runtime that other programs use keeps its unit.
     const isKept = facts.binaries.has(inventory.runtime.package) && servesOthers(facts, inventory);
     const own = facts.ownFiles.filter((path) => !(isKept && path === runtime.published?.unit.path));
     const found = [...facts.distributedFiles, ...own];
@@ -115,14 +117,15 @@ export const noOwnFiles: Step = {
     const restored = [runtimeBackup, paths.fstabBackup, ...backups].filter((path) => found.includes(path));
     return [
       {
-        summary: `take back what kbuild wrote (found ${some(found)})${restored.length === 0 ? '' : `, restoring from ${restored.join(', ')}`}`,
+        summary: `remove the files that kbuild wrote (found ${some(found)})${restored.length === 0 ? '' : `, restoring from ${restored.join(', ')}`}`,
         apply: runs(
           host,
           script('kubeadm/take-back-files.sh', {
             FILES: own,
             RECORD: paths.distributed,
             KEPT: paths.replaced,
-            // Containers of others end with a runtime that has lost its setting to keep them.
+            // The settings of a shared runtime keep other programs' containers alive over a restart: without them a
+            // restart would end these containers.
             RUNTIME: runtime.shared === undefined ? runtime.unit : '',
             RUNTIME_CONFIG: runtime.paths.config,
             RUNTIME_BACKUP: runtimeBackup,
@@ -176,14 +179,14 @@ export const packagesReleased: Step = {
     };
     const found = heldPackages(target).filter(isHeld);
     if (found.length === 0) return [];
-    // Packages of the same names that kbuild did not install on this system stay as they are.
+    // Leaves packages alone that have the same names but that kbuild did not install on this system.
     const { runtime } = target.inventory;
     const names = systemRuntime(target, [runtime.name]) ?? ofRuntime(runtime);
     const held = [...HELD, ...names].filter(isHeld);
     if (held.length === 0) return [];
     return [
       {
-        summary: `let the system upgrade ${held.join(', ')} again (found held)`,
+        summary: `unhold ${held.join(', ')}`,
         apply: runs(host, distributionOf(host, facts).packages?.release(held) ?? sh`true`),
       },
     ];

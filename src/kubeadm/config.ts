@@ -26,16 +26,16 @@ const INIT_TOKEN = {
 export const kubeletArguments = (host: LinuxHost): readonly Argument[] =>
   mergedArguments([{ name: 'node-ip', value: host.internalAddress }], host.kubelet.extraArgs);
 
-/** Settings of a node that init and join share. `taints` is left out for kubeadm's default of the role. */
+/** Settings of a node that init and join share. Without `taints` kubeadm uses its default for the role. */
 const nodeRegistration = (inventory: Inventory, host: LinuxHost): JsonObject => ({
   name: host.name,
-  // kubeadm refuses to guess if a host has several.
+  // If a host has several sockets, kubeadm does not choose one.
   criSocket: criEndpoint(inventory, host),
   kubeletExtraArgs: kubeletArguments(host),
   ...(host.taints === undefined ? {} : { taints: host.taints }),
 });
 
-/** Where kubeadm finds the patches of a host; empty for a host without any. */
+/** The setting that names kubeadm's patches folder of a host; empty for a host without patches. */
 export const patches = (inventory: Inventory, host: LinuxHost): JsonObject =>
   Object.keys(hostPatches(inventory, host)).length === 0 ? {} : { patches: { directory: paths.kubeadmPatches } };
 
@@ -63,7 +63,9 @@ export const initConfiguration = (
     inventory.kubeadm.init,
   );
 
-/** If kbuild builds etcd on hosts of role etcd, the inventory's settings of etcd apply there: see `etcd-config.ts`. */
+/**
+ * If kbuild builds etcd on hosts of role etcd, the inventory's settings of etcd apply there: see `src/etcd/config.ts`.
+ */
 function withoutLocalEtcd({ etcd }: Inventory, cluster: JsonObject): JsonObject {
   const own = cluster['etcd'];
   if (etcd.topology !== 'built' || typeof own !== 'object' || own === null) return cluster;
@@ -75,8 +77,8 @@ export const namesIn = (settings: JsonObject): readonly string[] =>
   (settings['apiServer'] as { readonly certSANs?: readonly string[] } | undefined)?.certSANs ?? [];
 
 /**
- * Names and addresses at which clients reach every API server: the inventory's are added to kbuild's, because without
- * the endpoint's name no kubelet could join.
+ * Names and addresses at which clients reach every API server: kbuild's own and the inventory's. kbuild's always stay,
+ * because without the endpoint's name no kubelet could join.
  */
 export const apiServerNames = ({ endpoint, loadBalancer, kubeadm }: Inventory): readonly string[] => [
   ...new Set([
@@ -154,8 +156,8 @@ export interface JoinCredentials {
   /** For a control plane that fetches the shared certificates from the cluster: 64 hexadecimal digits. */
   readonly certificateKey?: Secret;
   /**
-   * A folder of patches that has the host's and others for this join. Without it, kubeadm finds the host's where they
-   * are.
+   * A folder with the host's patches and further ones for this join. Without it, kubeadm uses the host's patches
+   * folder.
    */
   readonly patches?: string;
 }

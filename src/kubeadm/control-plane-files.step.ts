@@ -17,7 +17,10 @@ export const COMPONENTS = [
 
 type Component = (typeof COMPONENTS)[number];
 
-/** Folders and files of the host that a component can read: the folder that kubeadm mounts, and the user's volumes. */
+/**
+ * Folders and files of the host that a component can read: the folder that kubeadm mounts, and the inventory's
+ * `extraVolumes`.
+ */
 function mountsOf({ inventory }: Unobserved, { key }: Component): readonly string[] {
   const settings = inventory.kubeadm.cluster[key] as
     { readonly extraVolumes?: readonly { readonly hostPath?: string }[] } | undefined;
@@ -34,7 +37,10 @@ function filesOf(about: Unobserved, component: Component) {
   );
 }
 
-/** Why a running component must restart: it is older than a file that it reads. The API reports whole seconds. */
+/**
+ * The reason why a running component must restart, if it is older than a file that it reads; undefined otherwise. The
+ * API reports whole seconds.
+ */
 function outdated(target: Target, component: Component, startedMs: number): string | undefined {
   const read = filesOf(target, component);
   const changing = read.find((file) => fileChanges(target, file).length > 0);
@@ -68,12 +74,12 @@ function restartOf(target: Target, component: Component, { pods }: ClusterUp): r
 }
 
 /**
- * Restarts the pods of a joined control plane that are older than a file that they read and the inventory distributes:
- * an audit policy, an encryption configuration. They do not notice a replaced file by themselves.
+ * Restarts the pods of a joined control plane that are older than a file which they read and the inventory distributes,
+ * e.g. an audit policy or an encryption configuration. The pods do not notice a replaced file by themselves.
  */
 export const controlPlaneFiles: Step = {
   name: 'control-plane-files',
-  // A kubelet waits up to 300 s before it starts a container again that ended often.
+  // A kubelet waits up to 300 s before it restarts a container that has ended often.
   settleMs: 7 * 60_000,
   watches: (about) => ({ files: COMPONENTS.flatMap((component) => filesOf(about, component)).map(({ path }) => path) }),
   diff: (target) => {

@@ -26,7 +26,7 @@ function mayRunDns({ host, fleet: { cluster } }: Pick<Target, 'host' | 'fleet'>)
   );
 }
 
-/** CoreDNS's pods if all of them are on one node; empty otherwise. */
+/** The pods of CoreDNS if all of them are on one node; empty otherwise. */
 function crowdedPods(target: Target): readonly PodView[] {
   const { cluster } = target.fleet;
   if (cluster.state !== 'up') return [];
@@ -49,7 +49,7 @@ export const corednsSpread: Step = {
     const { inventory, host, fleet } = target;
     if (!mayRunDns(target)) return [];
     const summary = 'spread CoreDNS over the nodes';
-    // Which node gets CoreDNS first is the scheduler's choice, so the plan of a new cluster names the change on each.
+    // The scheduler chooses the node of the first pods, so the plan of a new cluster names the change on every node.
     if (fleet.cluster.state !== 'up')
       return 'host' in founder(inventory, fleet) && linuxNodes(inventory).some((other) => isAnother(other, target))
         ? [{ summary: `${summary}, if all of it is on one`, foreseen: true }]
@@ -75,8 +75,8 @@ export const corednsSpread: Step = {
 };
 
 /**
- * The phases with a spread that stands in the plan where drains come before it: they may leave all pods of CoreDNS on
- * one node. `drains`: whether they may touch this host.
+ * Adds the change `spread CoreDNS` to the plan of phases with drains before them: drains may leave all pods of CoreDNS
+ * on one node. `drains`: true if they may touch this host.
  */
 export const spreadAfterDrains = (phases: readonly Phase[], drains: (target: Target) => boolean): readonly Phase[] =>
   phases.map((phase) => {

@@ -14,16 +14,16 @@ export const COREDNS = {
 /** The container of the Deployment. */
 const CONTAINER = 'coredns';
 
-/** Number of pods if nothing else is said: coreDNSReplicas in cmd/kubeadm/app/phases/addons/dns/dns.go. */
+/** kubeadm's default number of pods: coreDNSReplicas in cmd/kubeadm/app/phases/addons/dns/dns.go. */
 export const KUBEADMS_REPLICAS = 2;
 
-/** What of `dns` reaches the Deployment. */
+/** The settings of `dns` that change the Deployment. */
 export const deploymentSettings = ({ dns: { replicas, resources } }: Inventory): JsonObject => ({
   ...(replicas === undefined ? {} : { replicas }),
   ...(resources === undefined ? {} : { resources }),
 });
 
-/** True if the inventory names anything of `dns`. */
+/** True if the inventory has any setting of `dns`. */
 export const isDnsSet = (inventory: Inventory): boolean =>
   Object.keys(deploymentSettings(inventory)).length > 0 || Object.keys(inventory.dns.blocks).length > 0;
 
@@ -32,8 +32,8 @@ const DNS_PATCH = 'corednsdeploymentzz-kbuild+strategic.yaml';
 
 /**
  * kubeadm's patch with the settings of `dns`, by file name; empty if there are none. kubeadm replaces the Deployment
- * whenever it upgrades it, and keeps only the settings of its patches. With a patch the settings hold at every moment
- * of the upgrade.
+ * whenever it upgrades it, and keeps only the settings of its patches. With this patch the settings are never lost
+ * during an upgrade.
  */
 export function dnsPatch(inventory: Inventory): Readonly<Record<string, string>> {
   const { replicas, resources } = inventory.dns;
@@ -45,7 +45,7 @@ export function dnsPatch(inventory: Inventory): Readonly<Record<string, string>>
   return { [DNS_PATCH]: toYaml([{ spec }]) };
 }
 
-/** What the live Deployment has of them. Throws on another form. */
+/** The same settings in the live Deployment. Throws on another form. */
 function liveSettings(live: JsonObject) {
   const spec = within(live, 'spec');
   const containers = objectsOf(within(spec, 'template', 'spec')['containers']);
@@ -54,7 +54,7 @@ function liveSettings(live: JsonObject) {
     'resources',
   );
   return {
-    // As the API server defaults it.
+    // The API server's default.
     replicas: numberIn(spec['replicas'], 1),
     requests: textsOf(resources['requests']),
     limits: textsOf(resources['limits']),
@@ -66,8 +66,8 @@ const differs = (desired: string, live: string | undefined): boolean =>
   live === undefined || quantityOf(desired) !== quantityOf(live);
 
 /**
- * What the live Deployment has of other values than `dns` names, e.g. `replicas 1`; empty if nothing. A missing
- * Deployment is no difference: kubeadm deploys it, and the plan of an upgrade says that it comes back.
+ * The values of the live Deployment that differ from `dns`, e.g. `replicas 1`; empty if none does. A missing Deployment
+ * is no difference: kubeadm deploys it, and the plan of an upgrade says that it comes back.
  */
 export function dnsDifferences({ dns: { replicas, resources } }: Inventory, cluster: ClusterUp): readonly string[] {
   if (replicas === undefined && resources === undefined) return [];
@@ -87,8 +87,8 @@ export function dnsDifferences({ dns: { replicas, resources } }: Inventory, clus
 }
 
 /**
- * How many pods the Deployment gets back: kubeadm's number if the inventory no longer names one, undefined if it never
- * did.
+ * The number of pods to which kbuild resets the Deployment: kubeadm's default if the inventory no longer names a
+ * number, undefined if it never named one.
  */
 export function replicasBack({ dns }: Inventory, { settings }: ClusterUp): number | undefined {
   const noted = (settings?.['dns'] ?? {}) as { readonly replicas?: unknown };

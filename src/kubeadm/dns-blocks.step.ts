@@ -13,9 +13,7 @@ import { withoutEnd } from '../shell/text.ts';
 import { script } from '../templates.ts';
 import { COREDNS } from './coredns.ts';
 
-/**
- * The first and the last line of what kbuild writes into the Corefile. All else there is kubeadm's and the operator's.
- */
+/** The first and the last line of kbuild's part of the Corefile. All other lines belong to kubeadm and the operator. */
 const BEGIN = '# Begin of dns.blocks. kbuild writes what follows: edit the inventory.';
 const END = '# End of dns.blocks.';
 
@@ -27,7 +25,9 @@ export interface CorefileParts {
   readonly own: string;
 }
 
-/** Splits a Corefile. `broken` if it has only one of the two lines between which kbuild writes: it may end anywhere. */
+/**
+ * Splits a Corefile. `broken` if it has only one of the two lines around kbuild's part: then the part has no known end.
+ */
 export function corefileParts(corefile: string): CorefileParts | 'broken' {
   const lines = corefile.split('\n');
   const [begin, end] = [lines.indexOf(BEGIN), lines.indexOf(END)];
@@ -76,10 +76,7 @@ export function zonesOf(corefile: string): ReadonlySet<string> {
   return zones;
 }
 
-/**
- * Those of the zones that the rest of the Corefile already has: CoreDNS does not start with a zone that two blocks
- * have.
- */
+/** The zones that the rest of the Corefile already has: CoreDNS does not start if two blocks have the same zone. */
 export function takenZones(rest: string, blocks: Readonly<Record<string, string>>): readonly string[] {
   const taken = zonesOf(rest);
   return Object.keys(blocks).filter((zone) => taken.has(plainZone(zone)));
@@ -91,13 +88,13 @@ const EDIT = '`kubectl -n kube-system edit configmap coredns`';
 const TRIAL = 'kbuild-dns-trial';
 const COREFILE_ANNOTATION = 'kbuild.dev/corefile';
 
-/** How long a trial may live, in s, if nothing ends it: longer than the script waits for it. */
+/** Maximum lifetime of a trial pod in s, if kbuild does not delete it: longer than the script waits for it. */
 const TRIAL_SECONDS = 300;
 
 /**
- * A pod as those of the Deployment, with another Corefile. It gets no requests of DNS, and takes no other pod's place:
- * it has neither the labels of CoreDNS nor its priority, and asks for no resources. undefined if there is no Deployment
- * as kubeadm makes it.
+ * A pod like those of the Deployment, with another Corefile. It has no labels of CoreDNS, so it gets no DNS requests.
+ * It has no priority and requests no resources, so it displaces no other pod. undefined if the Deployment is missing or
+ * not as kubeadm makes it.
  */
 function trialPod(deployment: JsonObject | undefined, corefile: string): JsonObject | undefined {
   const spec = within(deployment, 'spec', 'template', 'spec');
@@ -152,14 +149,14 @@ const untried = ({ name }: Inventory): Refused =>
   new Refused(
     'coredns-missing',
     name,
-    'there is no Deployment kube-system/coredns as kubeadm makes it, whose pods could try dns.blocks',
+    'there is no Deployment kube-system/coredns as kubeadm makes it, so kbuild cannot try dns.blocks in a pod',
     'bring it back (`kubeadm init phase addon coredns` on a control plane), or take dns.blocks out',
   );
 
 /**
  * Writes the server blocks of `dns.blocks` into the Corefile, between two lines of kbuild's, and leaves the rest as it
- * is. Before the cluster gets a Corefile, a pod of CoreDNS has to become ready with it: with a mistake there, CoreDNS
- * would go on until its pods start anew, and then no name of the cluster would be found.
+ * is. Before the cluster gets a Corefile, a pod of CoreDNS has to become ready with it: with a mistake in it, CoreDNS
+ * would run on until its pods restart, and then no name of the cluster would resolve.
  */
 export const dnsBlocks: Step<'cluster'> = {
   name: 'dns-blocks',
@@ -169,10 +166,10 @@ export const dnsBlocks: Step<'cluster'> = {
     const own = ownBlocks(blocks);
     if (facts.state === 'absent') return own === '' ? [] : [{ summary: 'write dns.blocks into the Corefile' }];
     if (facts.state === 'down') return own === '' ? [] : [waitForApi(facts)];
-    // A cluster may have no CoreDNS of kubeadm.
+    // The cluster may not have kubeadm's CoreDNS.
     if (facts.corefile === '') return [];
     const parts = corefileParts(facts.corefile);
-    // Without blocks in the inventory, a line that is left is a comment like any other.
+    // If the inventory has no blocks, a remaining line is an ordinary comment.
     if (parts === 'broken' && own === '') return [];
     if (parts === 'broken') throw brokenParts(inventory);
     if (parts.own === own || isMixed(facts)) return [];
@@ -200,7 +197,7 @@ export const dnsBlocks: Step<'cluster'> = {
               MANAGER: FIELD_MANAGER,
               TRIAL,
               POD: trial === undefined ? '' : JSON.stringify(trial),
-              // Who has edited the Corefile meanwhile does not lose the edit.
+              // If the operator has edited the Corefile meanwhile, the test fails and the edit stays.
               PATCH: JSON.stringify([
                 { op: 'test', path: '/data/Corefile', value: facts.corefile },
                 { op: 'replace', path: '/data/Corefile', value: corefile },

@@ -20,14 +20,14 @@ import { sh } from '../shell/sh.ts';
 import type { On } from '../ssh/remote.ts';
 import { unproved } from './endpoint.ts';
 
-/** What names an object. */
+/** The identity of an object. */
 export interface Identity extends JsonObject {
   readonly metadata: { readonly name: string; readonly namespace: string };
 }
 
 /**
- * A text that a ConfigMap of the cluster holds; undefined if it does not hold it. @throws FactError if it has another
- * form
+ * A text in a ConfigMap of the cluster; undefined if the ConfigMap does not have it. @throws FactError if it has
+ * another form
  */
 export function textIn(cluster: ClusterUp, which: Identity, key: string): string | undefined {
   const { name } = which.metadata;
@@ -52,8 +52,8 @@ export const withServer = (text: string, server: string): string =>
   stringify(withInClusters(kubeconfigOf(text), { server }), { lineWidth: 0 });
 
 /**
- * Patches an object of the cluster. The API refuses to patch a ConfigMap that something has changed since it was
- * observed: its text is replaced whole.
+ * Patches an object of the cluster. The patch replaces the whole text, so the API refuses it if the ConfigMap has
+ * changed since kbuild observed it.
  */
 export async function patchObject(
   { inventory, fleet, facts }: Target<'cluster'>,
@@ -90,7 +90,7 @@ export const endpointProved: Step = {
   },
 };
 
-/** @throws Refused while the endpoint does not serve this cluster to a host: nothing may be led there before */
+/** @throws Refused while the endpoint does not serve this cluster to a host: kbuild must not point clients to it yet */
 export function refuseUnproved({ inventory, fleet }: Pick<Target<Kind>, 'inventory' | 'fleet'>): void {
   const found = unproved(inventory, fleet);
   if (found.length === 0) return;

@@ -21,19 +21,19 @@ export const KUBE_PROXY = KUBEADMS_PROGRAMS[0];
 const KEY = 'kubeconfig.conf';
 
 /**
- * An annotation of kube-proxy's pods: the endpoint for which a move started them again. kube-proxy reads its kubeconfig
- * once.
+ * An annotation of kube-proxy's pods: the endpoint for which a move restarted them. kube-proxy reads its kubeconfig
+ * only at its start.
  */
 const ANNOTATION = 'kbuild.dev/endpoint';
 
-/** How long a node may take for its new pod, in ms: they roll one after another. */
+/** Limit in ms for a node to replace its pod. Nodes replace their pods one after another. */
 const ROLLED_MS = 30_000;
 
 /** What kbuild reads of the DaemonSet. */
 interface DaemonSet {
-  /** The endpoint for which its pods were started again; undefined if no move has done that. */
+  /** The endpoint for which a move restarted its pods; undefined if no move did. */
   readonly startedFor: string | undefined;
-  /** What is left of the roll, as text; undefined if every pod is of the template of now and available. */
+  /** The unfinished part of the rollout, as text; undefined if every pod is available and has the current template. */
   readonly rolling: string | undefined;
 }
 
@@ -59,15 +59,16 @@ function daemonSetIn(cluster: ClusterUp): DaemonSet | undefined {
 }
 
 /**
- * Why kube-proxy is not led to the inventory's endpoint yet, as text after "found"; undefined if it is, or if there is
- * none.
+ * The reason why kube-proxy does not use the inventory's endpoint yet, as text after "found"; undefined if it does, or
+ * if the cluster has no kube-proxy.
  */
 export function kubeProxyAstray(inventory: Inventory, cluster: ClusterUp): string | undefined {
   const found = serverIn(cluster, KUBE_PROXY_CONFIG, KEY);
   const daemonSet = daemonSetIn(cluster);
   if (found === undefined || isLoopback(found)) return undefined;
   if (found !== serverAt(inventory.endpoint)) return found;
-  // The note is the last place of the endpoint: kube-proxy was through by then.
+  // A move changes kubeadm's configuration last, so kube-proxy already uses the endpoint when the configuration names
+  // it.
   if (daemonSet === undefined || !isMoving(inventory, cluster)) return undefined;
   return daemonSet.startedFor === inventory.endpoint ? undefined : 'pods older than the ConfigMap';
 }
@@ -84,7 +85,7 @@ async function lead(target: Target<'cluster'>, cluster: ClusterUp, on: Parameter
   await patchObject(target, KUBE_PROXY, { spec: { template: { metadata: { annotations } } } }, on);
 }
 
-/** Leads kube-proxy to the inventory's endpoint: its ConfigMap, then its pods roll. */
+/** Points kube-proxy to the inventory's endpoint: changes its ConfigMap, then restarts its pods. */
 export const kubeProxyLed = ({ hosts }: Inventory): Step<'cluster'> => ({
   name: 'kube-proxy-led',
   settleMs: 5 * 60_000 + hosts.length * ROLLED_MS,

@@ -13,8 +13,8 @@ const KUBELET_CONF = 'kubelet.conf';
 const wholeSeconds = (ms: number): number => Math.floor(ms / 1000) * 1000;
 
 /**
- * True for a kubelet that a cut-off move has not started again: it still has the former kubeconfig in its memory. Only
- * a move writes the endpoint of the inventory there before kubeadm's configuration names it.
+ * True for a kubelet that an interrupted move has not restarted: it still uses the former kubeconfig. Only a move
+ * writes the inventory's endpoint to kubelet.conf before kubeadm's configuration names it.
  */
 function hasOldKubelet({ inventory, facts, fleet: { cluster } }: Target): boolean {
   if (cluster.state !== 'up' || !isMoving(inventory, cluster)) return false;
@@ -56,8 +56,8 @@ function leading(target: Target, names: readonly string[], found: string): Chang
 }
 
 /**
- * Leads the kubeconfigs of a joined host to the inventory's endpoint. A kubelet starts again for it, and must report to
- * the API through the new endpoint; if it does not, it gets its former kubeconfig back.
+ * Points the kubeconfigs of a joined host to the inventory's endpoint. Restarts the kubelet, which must then report to
+ * the API through the new endpoint. If it does not, the job restores the former kubeconfig.
  */
 export const kubeconfigsLed: Step = {
   name: 'kubeconfigs-led',

@@ -6,23 +6,23 @@ import { probeInPlace } from '../shell/probe.ts';
 import { script } from '../templates.ts';
 
 /**
- * What the inventory's endpoint serves to a host whose kubeconfig names another one. `not asked`: its kubeconfig names
- * it, or there is none.
+ * The answer of the inventory's endpoint to a host whose kubeconfig names another endpoint. `not asked`: the host's
+ * kubeconfig names the inventory's endpoint, or the host has no kubeconfig.
  */
 export type NewEndpoint =
   | 'not asked'
   | {
       /** True if a machine of the host's network has the endpoint's address. */
       readonly isHeld: boolean;
-      /** By the CA of the server: this cluster's, another one's, or not known. */
+      /** The cluster whose CA signed the server's certificate: this one, another one, or unknown. */
       readonly whose: 'ours' | 'other' | 'unknown';
-      /** `ok`, or why not, in one line. */
+      /** `ok`, or the reason of the failure in one line. */
       readonly answer: string;
     };
 
 const WHOSE = ['ours', 'other'] as const;
 
-/** Parses what the probe prints. */
+/** Parses the output of the probe. */
 export function parseNewEndpoint(out: string): NewEndpoint {
   const [held = '', whose = '', ...answer] = out.trim().split('\n');
   if (held === '') return 'not asked';
@@ -35,8 +35,8 @@ export function parseNewEndpoint(out: string): NewEndpoint {
 }
 
 /**
- * The endpoint as the host's own kubeconfig would use it: with its credentials, and only if the server's certificate is
- * the cluster's.
+ * Probes the endpoint as the host's own kubeconfig would use it: sends its credentials only if the server's certificate
+ * belongs to the cluster.
  */
 export function newEndpoint(inventory: Inventory, host: LinuxHost) {
   const { endpoint, loadBalancer } = inventory;

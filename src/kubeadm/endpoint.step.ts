@@ -15,17 +15,15 @@ import { isMoving, joinedNodes, kubeconfigsAstray, liveEndpoint, serverAt } from
 const KUBECONFIG_KEY = 'kubeconfig';
 
 /**
- * The server that joining hosts are told, if it is not the inventory's endpoint; undefined if it is, or if they are
- * told none.
+ * The server in cluster-info, to which joining hosts connect, if it is not the inventory's endpoint; undefined if it
+ * is, or if cluster-info names none.
  */
 export function announcedAstray(inventory: Inventory, cluster: ClusterUp): string | undefined {
   const found = serverIn(cluster, CLUSTER_INFO, KUBECONFIG_KEY);
   return found === serverAt(inventory.endpoint) ? undefined : found;
 }
 
-/**
- * Tells the endpoint to joining hosts: cluster-info, which kubeadm's join reads. The controller manager signs it again.
- */
+/** Writes the endpoint to cluster-info, which kubeadm's join reads. The controller manager signs it again. */
 export const endpointPublished: Step<'cluster'> = {
   name: 'endpoint-published',
   diff: (target) => {
@@ -58,8 +56,8 @@ export const KUBEADM_CONFIG = {
 const CONFIGURATION_KEY = 'ClusterConfiguration';
 
 /**
- * kubeadm's configuration with the endpoint, and with its names for the API servers that join later. The old one stays
- * among them: clients may still use it.
+ * kubeadm's configuration with the endpoint, and with its name for API servers that join later. The old endpoint's name
+ * stays, because clients may still use it.
  */
 export function withEndpoint(text: string, { inventory, old }: Pick<Target, 'inventory'> & { readonly old: string }) {
   const found = objectOf(parse(text));
@@ -76,7 +74,7 @@ export function withEndpoint(text: string, { inventory, old }: Pick<Target, 'inv
   );
 }
 
-/** @throws Refused while something of the cluster is not led to the endpoint: the note would hide it */
+/** @throws Refused while a part of the cluster does not use the endpoint: the new configuration would hide that */
 function refuseTooEarly(target: Target<'cluster'>, cluster: ClusterUp): void {
   const { inventory, fleet } = target;
   refuseUnproved(target);
@@ -93,13 +91,13 @@ function refuseTooEarly(target: Target<'cluster'>, cluster: ClusterUp): void {
       'endpoint-in-use',
       inventory.name,
       `the old endpoint is still in use: ${left.join('; ')}`,
-      'run the same command again: it does what is left first',
+      'run the same command again: it completes the earlier steps first',
     );
 }
 
 /**
- * Notes the endpoint in kubeadm's configuration, the last of its places: until then, the same command goes on where a
- * run was cut off.
+ * Writes the endpoint to kubeadm's configuration. This is the last change of a move: until then, the same command
+ * continues an interrupted move.
  */
 export const endpointNoted: Step<'cluster'> = {
   name: 'endpoint-noted',

@@ -5,19 +5,19 @@ import { standing } from '../cluster/standing.ts';
 import { apiServerUrl } from '../inventory/api-server.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 
-/** A Linux host and what it showed. */
+/** A Linux host and its facts. */
 type Seen = Kinds['linux'];
 
 /**
- * The endpoint that kubeadm's configuration in the cluster names; empty if it names none. A move changes it last of
- * all.
+ * The endpoint that kubeadm's configuration in the cluster names; empty if it names none. A move changes this setting
+ * last.
  */
 export function liveEndpoint({ configuration }: ClusterUp): string {
   const found = configuration['controlPlaneEndpoint'];
   return typeof found === 'string' ? found : '';
 }
 
-/** True while the cluster is not led to the inventory's endpoint altogether. */
+/** True while a move of the cluster to the inventory's endpoint is not complete. */
 export const isMoving = (inventory: Inventory, cluster: ClusterUp): boolean =>
   liveEndpoint(cluster) !== inventory.endpoint;
 
@@ -30,7 +30,7 @@ export function isLoopback(server: string): boolean {
   return host === 'localhost' || host === '[::1]' || (isIPv4(host) && host.startsWith('127.'));
 }
 
-/** Kubeconfigs with which administrators reach the cluster, whatever control plane they lie on. */
+/** Kubeconfigs with which administrators reach the cluster. They name the endpoint on every control plane. */
 const ADMINS: ReadonlySet<string> = new Set(['admin.conf', 'super-admin.conf']);
 
 /** A kubeconfig that names another server than the inventory's endpoint. */
@@ -40,7 +40,7 @@ export interface Astray {
 }
 
 /**
- * The kubeconfigs of a joined host that the move leads to the inventory's endpoint. The kubeconfigs of a control
+ * The kubeconfigs of a joined host that the move must point to the inventory's endpoint. The kubeconfigs of a control
  * plane's own components keep naming its own API server, as kubeadm writes them. A kubeconfig that names a load
  * balancer on the host itself stays as it is.
  */
@@ -65,7 +65,7 @@ export const joinedNodes = (inventory: Inventory, fleet: Fleet): readonly Seen[]
   );
 
 /**
- * Joined hosts to which the new endpoint does not serve this cluster, each with what it met: `w1 (connection refused)`.
+ * Joined hosts to which the new endpoint does not serve this cluster, each with the answer: `w1 (connection refused)`.
  */
 export const unproved = (inventory: Inventory, fleet: Fleet): readonly string[] =>
   joinedNodes(inventory, fleet).flatMap(({ host, facts: { newEndpoint } }) =>

@@ -11,19 +11,19 @@ const CHANGEABLE: readonly string[] = [
   ...['apiServer', 'controllerManager', 'scheduler'].flatMap((key) =>
     ['extraArgs', 'extraVolumes', 'extraEnvs'].map((name) => `${key}.${name}`),
   ),
-  // The step `api-server-names` has signed the certificates by then.
+  // The step `api-server-names` signs the certificates before that.
   'apiServer.certSANs',
-  // For the next certificates: nothing of the control plane reads them.
+  // Only the next certificates use these: no component of the control plane reads them.
   'certificateValidityPeriod',
   'caCertificateValidityPeriod',
 ];
 
-/** Those of etcd, where control planes have its manifest: kubeadm has a phase for it there. */
+/** Changeable settings of a stacked etcd: kubeadm has a phase that rewrites etcd's manifest on a control plane. */
 const CHANGEABLE_OF_STACKED = ['etcd.local.extraArgs', 'etcd.local.extraEnvs'];
 
 /**
- * Arguments of etcd that say which member of which cluster it is, and where it is reached: with others a member may
- * found a cluster of its own, or be lost to the others (etcd.io/docs/v3.6/op-guide/configuration).
+ * Arguments of etcd that identify the member and its cluster, and give its addresses. With other values a member may
+ * start a new cluster, or the other members may lose it (etcd.io/docs/v3.6/op-guide/configuration).
  */
 const OF_MEMBERSHIP =
   /^(name|force-new-cluster.*|initial-.*|discovery.*|advertise-client-urls|listen-(client|peer).*-urls)$/;
@@ -60,7 +60,10 @@ const listOf = (value: unknown): readonly Argument[] =>
     (one): one is Argument => typeof one.name === 'string',
   );
 
-/** What etcd gets of them, also by its environment (`ETCD_FORCE_NEW_CLUSTER`), by the argument's name. */
+/**
+ * The values of these arguments that etcd gets, also from its environment (`ETCD_FORCE_NEW_CLUSTER`), by the argument's
+ * name.
+ */
 function membershipIn(cluster: JsonObject | undefined): readonly Argument[] {
   const local = inner(inner(cluster, 'etcd'), 'local');
   const variables = listOf(local?.['extraEnvs'])
@@ -69,7 +72,7 @@ function membershipIn(cluster: JsonObject | undefined): readonly Argument[] {
   return [...listOf(local?.['extraArgs']), ...variables].filter(({ name }) => OF_MEMBERSHIP.test(name));
 }
 
-/** Those of them that were edited, added or removed. */
+/** The arguments of membership that the operator edited, added or removed. */
 function membershipEdits(wanted: JsonObject, noted: JsonObject | undefined): readonly string[] {
   const [now, before] = [membershipIn(wanted), membershipIn(noted)];
   const of = (all: readonly Argument[], argument: string) => all.filter(({ name }) => name === argument);
@@ -79,8 +82,8 @@ function membershipEdits(wanted: JsonObject, noted: JsonObject | undefined): rea
 }
 
 /**
- * @throws Refused if a setting of `kubeadm.cluster` was edited that kbuild cannot apply to a live cluster; `noted`: all
- * settings that it has
+ * @throws Refused if a setting of `kubeadm.cluster` was edited that kbuild cannot apply to a live cluster. `noted`: the
+ * settings that the cluster has
  */
 export function refuseFixed(inventory: Inventory, noted: JsonObject | undefined): void {
   const changeable = inventory.etcd.topology === 'stacked' ? [...CHANGEABLE, ...CHANGEABLE_OF_STACKED] : CHANGEABLE;

@@ -42,8 +42,8 @@ export function changedFixedSettings(inventory: Inventory, live: JsonObject): re
     wanted: at(wanted, path),
     live: at(live, path),
   }));
-  // In a cluster that kbuild did not build, etcd's folder may differ: a control plane with a new manifest would start
-  // an empty etcd.
+  // In a cluster that kbuild did not build, etcd's data may be in another folder. With a manifest for the wrong folder
+  // a control plane would start an empty etcd.
   const folder = { setting: DATA_DIR, wanted: etcdFolderOf(inventory), live: at(live, ['etcd', 'local', 'dataDir']) };
   if (inventory.etcd.topology === 'stacked' && folder.live !== '') pairs.push(folder);
   return [...pairs, { setting: 'etcd.topology', wanted: topology(wanted), live: topology(live) }].filter(

@@ -14,7 +14,7 @@ import { DURATION, type Mismatch } from './typed.value.ts';
 /** Gates that switch many others: every component has them. */
 const ALL_GATES: ReadonlySet<string> = new Set(['AllAlpha', 'AllBeta']);
 
-/** Names of people for who refuses to start. */
+/** The name, for messages, of the program that does not start with an unknown gate. */
 const READERS: Readonly<Record<GateSet, string>> = { kubernetes: 'Kubernetes', kubeadm: 'kubeadm', etcd: 'etcd' };
 
 /** The message for a feature gate that this minor does not accept; undefined if it does. */
@@ -33,7 +33,7 @@ export function gateProblem(set: GateSet, name: string, value: unknown, minor: n
   return undefined;
 }
 
-/** What is wrong with the gates of a mapping. Values of another type than true and false are left to its type. */
+/** Problems of the gates in a mapping. Does not report values other than true and false: the check of the type does. */
 export const gateProblems = (gates: unknown, set: GateSet, minor: number): readonly Mismatch[] =>
   !isObject(gates)
     ? []
@@ -47,7 +47,7 @@ const BOOL = /^(?:1|t|T|TRUE|true|True|0|f|F|FALSE|false|False)$/;
 const INTEGER = /^[-+]?(?:0[xX][\dA-Fa-f_]+|0[bB][01_]+|0[oO]?[0-7_]+|\d[\d_]*)$/;
 const NUMBER = /^[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?$/;
 
-/** What the value of a flag of a type must be, and its form. Values of the other types are text to kbuild. */
+/** The form of a flag's value by its type, and the text for messages. kbuild does not check values of other types. */
 const FORMS: Readonly<Record<string, readonly [form: RegExp, must: string]>> = {
   bool: [BOOL, 'true or false'],
   int: [INTEGER, 'a whole number'],
@@ -55,7 +55,7 @@ const FORMS: Readonly<Record<string, readonly [form: RegExp, must: string]>> = {
   duration: [DURATION, 'a duration with its unit, e.g. 5m0s'],
 };
 
-/** Types of flags that take several values when they are given several times. */
+/** Types of flags that may be repeated, each time with another value. */
 const REPEATABLE: ReadonlySet<string> = new Set(['list', 'map', 'gates', 'other']);
 
 /** True if the last of several arguments of this name is the only one that counts. */
@@ -86,7 +86,7 @@ function pluginsInFlag(value: string, minor: number): string | undefined {
   return `${unknown}: kube-apiserver 1.${minor} has no such admission plugin${hint}`;
 }
 
-/** The message for a flag that a component of this minor has not; undefined if it has it. */
+/** The message for a flag that a component of this minor does not have; undefined if it has the flag. */
 export function flagProblem(component: FlagComponent, name: string, minor: number): string | undefined {
   const bare = name.replace(/^-+/, '');
   if (bare !== name) return `must be the name of the flag without leading dashes: ${bare}`;
@@ -100,7 +100,9 @@ export function flagProblem(component: FlagComponent, name: string, minor: numbe
   return `${component} 1.${minor} has no flag --${flag}${close === undefined ? '; remove it' : `; did you mean ${close}?`}`;
 }
 
-/** The message for a value that a flag does not take; undefined if it takes it, or kbuild does not know. */
+/**
+ * The message for a value that a flag does not accept; undefined if it accepts the value, or if kbuild does not know.
+ */
 export function flagValueProblem(
   component: FlagComponent,
   name: string,

@@ -11,8 +11,8 @@ import { initDocuments } from './config.ts';
 import { type FromBackup, kubeadmJob } from './job.step.ts';
 
 /**
- * Initializes a new cluster on its founder. The other control planes join it. `from`: the cluster is not new, its
- * control planes are lost, and the founder begins with the keys and the data of a backup.
+ * Initializes a new cluster on its founder. The other control planes join it. `from`: restore a cluster whose control
+ * planes are lost; the founder starts with the keys and the data of a backup.
  */
 export const initOf = (from?: FromBackup): Step => ({
   name: 'kubeadm-init',
@@ -36,7 +36,7 @@ export const initOf = (from?: FromBackup): Step => ({
       {
         summary,
         apply: async (on) => {
-          // The accounts' keys of a backup must stay: every token is signed with them.
+          // Keep the backup's key of service accounts: it signed every token.
           const accounts = from === undefined ? 'with-accounts' : 'without-accounts';
           const signed = await signedCertificates(on(host), inventory, leavesOf(host, 'init'), accounts);
           if (from !== undefined) await on(host).upload(from.snapshot, paths.backupSnapshot, 0o600);

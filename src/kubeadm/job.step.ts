@@ -20,8 +20,8 @@ import { runsKubeadm } from './upgrade-job.ts';
 type KubeadmAction = 'init' | 'join' | 'reset';
 
 /**
- * Where kubeadm finds the patches of a job that has its own (files `patch_NAME`), below the job's folder: the script
- * puts the host's beside them.
+ * Folder, below the job's own, with the patches of a job that has its own (files `patch_NAME`). The script adds the
+ * host's patches.
  */
 export const JOB_PATCHES = 'patches';
 
@@ -33,7 +33,7 @@ const SECONDS_TO_RESET = 180;
 
 /** The backup from which an init brings a lost cluster back. */
 export interface FromBackup {
-  /** Names the backup and this restore in the marker, in etcd's token, and in the note on the host. */
+  /** Identifies the backup and this restore in the marker, in etcd's token, and in the note on the host. */
   readonly about: string;
   /** Local file: the snapshot of etcd. */
   readonly snapshot: string;
@@ -43,7 +43,10 @@ export interface FromBackup {
   readonly pki: PkiFiles;
 }
 
-/** The script that makes etcd's data of the backup's snapshot, and the preflight check that data is there then. */
+/**
+ * The script that makes etcd's data from the backup's snapshot, and the preflight check to ignore, because it refuses
+ * existing data.
+ */
 function dataOf(
   inventory: Inventory,
   host: LinuxHost,
@@ -88,7 +91,8 @@ function command(
     JOB_PATCHES,
     SERVER: apiServerUrl(inventory, host),
     PLACE: signsAnyByCommand(inventory) ? placeCertificates(inventory, host).script : '',
-    // Its certificate is there already: the kubelet finds its kubeconfig and requests none.
+    // A signing command has made the kubelet's certificate already, so kubelet.conf exists and the kubelet requests
+    // none.
     IGNORED: signsByCommand(inventory, 'ca') && action === 'join' ? KUBELET_CONF_THERE : '',
     ...(from === undefined ? { DATA: '', ABOUT: '' } : { ...dataOf(inventory, host, from), ABOUT: from.about }),
     HTTP_PROXY_URL: proxy?.http ?? '',

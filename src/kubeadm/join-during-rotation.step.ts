@@ -10,8 +10,8 @@ import type { On } from '../ssh/remote.ts';
 import { JOB_PATCHES } from './job.step.ts';
 
 /**
- * The patch of kubeadm with which the controller manager signs apart. The arguments come last, and win over kubeadm's
- * own. kubeadm joins with the cluster's configuration, which does not have them.
+ * The kubeadm patch with which the controller manager signs with files of its own. Its arguments come last and override
+ * kubeadm's own. kubeadm joins with the cluster's configuration, which does not have these arguments.
  */
 const SIGNING_PATCH = {
   name: 'kube-controller-managerzz-kbuild-signing+json.json',
@@ -27,25 +27,26 @@ const SIGNING_PATCH = {
 };
 
 /**
- * The authorities that a rotation may have left something beside. An etcd on hosts of its own has its authority there.
+ * The authorities of which a rotation may keep further files on a control plane. If etcd has hosts of its own, its
+ * authority is on those hosts.
  */
 const rotatable = ({ etcd }: Target['inventory']): readonly KubeadmAuthority[] =>
   (Object.keys(AUTHORITY_FILES) as readonly KubeadmAuthority[]).filter(
     (name) => name !== 'etcd-ca' || etcd.topology === 'stacked',
   );
 
-/** By what kubeadm's join makes a control plane take part in the rotations that are under way. */
+/** The inputs of a join with which the new control plane takes part in running rotations. */
 interface PartInRotations {
   /**
-   * Private files of the job: what lies beside the authorities on the control plane that it joins through, and patches
+   * Private files of the job: the files that the control plane through which it joins keeps for rotations, and patches
    * of this join.
    */
   readonly files: PkiFiles;
-  /** Where kubeadm finds the patches, if this join has its own. */
+  /** Folder of the patches, if this join has its own. */
   readonly patches?: string;
 }
 
-/** What the facts show beside an authority, as files below /etc/kubernetes/pki. */
+/** The files of a rotation that the facts show for an authority, below /etc/kubernetes/pki. */
 const filesBeside = (name: KubeadmAuthority, { beside, keys }: AuthorityFiles): readonly string[] =>
   (Object.keys(SUFFIXES) as readonly Beside[]).flatMap((what) => {
     const file = `${AUTHORITY_FILES[name]}${SUFFIXES[what]}`;
@@ -56,9 +57,9 @@ const filesBeside = (name: KubeadmAuthority, { beside, keys }: AuthorityFiles): 
   });
 
 /**
- * What a control plane gets beyond the shared certificates when it joins through another one while authorities are
- * rotated: it keeps what that one keeps, so that the rotation goes on, or back, with it. Nothing if none is under way.
- * Throws if the other one does not give a file that it has by its facts.
+ * The files that a control plane gets beside the shared certificates if it joins during a rotation: the same files that
+ * the control plane keeps through which it joins, so that the rotation can continue, or roll back, on it too. Empty if
+ * no rotation is running. Throws if that control plane does not have a file that its facts show.
  */
 export async function partInRotations(
   { inventory, fleet }: Pick<Target, 'inventory' | 'fleet'>,

@@ -5,7 +5,7 @@ import { sh } from '../shell/sh.ts';
 import type { Remote } from '../ssh/remote.ts';
 import { TOKEN_DESCRIPTION } from './config.ts';
 
-/** Lifetime of a token that is not deleted: longer than any join. */
+/** Lifetime of a token that kbuild could not delete. It is longer than any join. */
 const TTL = '30m';
 
 /** A bootstrap token as kubeadm prints it. */

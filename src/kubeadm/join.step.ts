@@ -36,7 +36,10 @@ function isYetToJoin(target: Target): boolean {
   return !('host' in first && first.host.name === target.host.name);
 }
 
-/** Why no control plane may join now; undefined if one may. Stale etcd members of the host itself do not count. */
+/**
+ * The reason why the control plane may not join now; undefined if it may. Ignores stale etcd members of the host
+ * itself.
+ */
 function obstacle({ inventory, host, fleet }: Target, cluster: ClusterUp): string | undefined {
   const own = new Set(membersOf(cluster, host).map(({ id }) => id));
   const others = cluster.members.filter(({ id }) => !own.has(id));
@@ -44,7 +47,8 @@ function obstacle({ inventory, host, fleet }: Target, cluster: ClusterUp): strin
     const { allowed, why } = gate({ members: others, alarms: cluster.alarms }, { kind: 'add' });
     if (!allowed) return why;
   }
-  // A reinstalled host has no API server, whatever its stale node says. kbuild deletes that node when the host joins.
+  // A reinstalled host has no API server, even if its stale Node object exists. kbuild deletes that Node when the host
+  // joins.
   const empty = new Set(
     observedLinux(fleet)
       .filter(({ facts }) => facts.kubernetesTraces.size === 0)

@@ -11,15 +11,15 @@ import { earlierMachineGone, noMarker, registeredAgain } from './register-node.s
 import { kubeadmSettings } from './settings.step.ts';
 import { undoHalfFinished, undoMayBegin } from './undo.step.ts';
 
-/** Undo an init, join or reset that did not end, so that it can be repeated. */
+/** Steps that undo an unfinished init, join or reset, so that it can be repeated. */
 export const undoSteps = (before: BeforeMembership, keep: KeepData): readonly Step[] => [
   undoMayBegin,
   undoHalfFinished(before, keep),
 ];
 
 /**
- * Initialize the cluster on its first control plane, `from` a backup if it was lost. Need kubeadm's patches on the
- * host.
+ * Steps that initialize the cluster on its first control plane, or restore a lost cluster `from` a backup. kubeadm's
+ * patches must be on the host before.
  */
 export const initSteps = (from?: FromBackup): readonly Step[] => [
   initOf(from),
@@ -28,7 +28,7 @@ export const initSteps = (from?: FromBackup): readonly Step[] => [
   apiServerCertificateNames,
 ];
 
-/** Join a further control plane. */
+/** Steps that join a further control plane. */
 export const controlPlaneJoinSteps = (before: BeforeMembership): readonly Step[] => [
   earlierMachineGone,
   controlPlanesWell,
@@ -37,7 +37,7 @@ export const controlPlaneJoinSteps = (before: BeforeMembership): readonly Step[]
   ...registeredAgain,
 ];
 
-/** Join a Linux worker. */
+/** Steps that join a Linux worker. */
 export const workerJoinSteps: readonly Step[] = [
   kubeadmPatches,
   earlierMachineGone,
@@ -47,5 +47,5 @@ export const workerJoinSteps: readonly Step[] = [
   ...registeredAgain,
 ];
 
-/** Apply what kubeadm keeps in the cluster, and sign the requests of kubelets. */
+/** Steps that apply the settings that kubeadm keeps in the cluster, and sign the requests of kubelets. */
 export const clusterSettingsSteps: readonly Step<'cluster'>[] = [kubeadmSettings, kubeletRequests];

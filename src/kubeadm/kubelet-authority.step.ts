@@ -24,14 +24,15 @@ function refuseStrangers(inventory: Inventory, { nodes }: ClusterUp): void {
   );
 }
 
-/** True if every node's host was observed: only then does kbuild know what its kubelet serves with. */
+/** True if kbuild has observed every node's host: only then does it know the certificates of all kubelets. */
 const areAllHere = (inventory: Inventory, { nodes }: ClusterUp, { unreachable }: Fleet): boolean =>
   !unreachable.some(({ host }) => nodes.some(({ name }) => name === host.name)) &&
   nodes.every(({ name }) => inventory.hosts.some((host) => host.name === name));
 
 /**
- * Has API servers verify the certificates of kubelets, one after another, when every kubelet shows one of the cluster.
- * Waits for nodes whose host is absent: their logs could not be read afterwards.
+ * Configures the API servers, one after another, to verify the certificates of kubelets. Waits until every kubelet
+ * serves with a certificate of the cluster, those of absent hosts too: otherwise the logs of their pods could not be
+ * read.
  */
 export const kubeletAuthority: Step<'cluster'> = {
   name: 'kubelet-authority',

@@ -49,8 +49,8 @@ const OWN_PATCH = 'kubeletconfigurationzz-kbuild+merge.yaml';
 
 /**
  * The patch files of a host (name → content) in kubeadm's patches directory: the inventory's, the host's own kubelet
- * settings, and on control planes that of `dns`. kubeadm's init, join and upgrade apply them to what they write on this
- * host. `runtime`: the one that runs its pods, where that is not yet the inventory's.
+ * settings, and on control planes the patch of `dns`. kubeadm's init, join and upgrade apply them to the files that
+ * they write on this host. `runtime`: the runtime that runs its pods, if that is not yet the inventory's.
  */
 export function hostPatches(
   inventory: Inventory,

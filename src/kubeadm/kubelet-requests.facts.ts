@@ -2,12 +2,15 @@ import { itemsOf, type JsonObject, objectsOf, textIn, textsIn, within } from '..
 
 /** A kubelet's request for a certificate of its own, as the API shows it. */
 export interface KubeletRequest {
-  /** `client`: what the kubelet shows to API servers. `server`: what it shows to those who connect to its port. */
+  /**
+   * `client`: the certificate for connections to API servers. `server`: the certificate for connections to the
+   * kubelet's port.
+   */
   readonly profile: 'client' | 'server';
-  /** Of the CertificateSigningRequest. */
+  /** Name of the CertificateSigningRequest. */
   readonly name: string;
   readonly uid: string;
-  /** An update that names it fails if the request has changed. */
+  /** An update with this value fails if the request has changed. */
   readonly resourceVersion: string;
   /** Kubernetes approves requests for client certificates itself, and those for serving certificates never. */
   readonly approved: boolean;
@@ -55,7 +58,7 @@ const isKubelets = ({ username, groups, signer, usages }: RawRequest): boolean =
   SIGNERS[signer] !== undefined &&
   allows(SIGNERS[signer].usage, usages);
 
-/** A client certificate waits for its signer only: Kubernetes has approved it, or never will. */
+/** A request for a client certificate waits only for its signer: Kubernetes has approved it already, or never will. */
 const waits = ({ signer, conditions }: RawRequest): boolean =>
   !conditions.has('Denied') &&
   !conditions.has('Failed') &&
@@ -80,8 +83,9 @@ const requestOf = ({
 });
 
 /**
- * The requests of kubelets that wait for a certificate, from a CertificateSigningRequestList. Of each node and profile
- * only the newest request counts: a kubelet gives one up after 15 minutes and makes another. Throws on another list.
+ * The requests of kubelets that wait for a certificate, from a CertificateSigningRequestList. Returns only the newest
+ * request of each node and profile: a kubelet abandons a request after 15 minutes and makes another. Throws on another
+ * list.
  */
 export function parseKubeletRequests(out: string): readonly KubeletRequest[] {
   const newest = new Map<string, RawRequest>();

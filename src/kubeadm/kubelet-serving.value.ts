@@ -34,8 +34,8 @@ function withArguments(cluster: JsonObject, extraArgs: readonly Named[]): JsonOb
 }
 
 /**
- * True if the kubelet of every node is to serve with a certificate of the cluster: API servers could not connect to one
- * that does not.
+ * True if the kubelet of every node is to serve with a certificate of the cluster: API servers could not connect to a
+ * kubelet with another certificate.
  */
 export function areAllServedByCluster(hosts: readonly Pick<Host, 'role' | 'kubelet'>[]): boolean {
   const nodes = hosts.filter(({ role }) => role === 'control-plane' || role === 'worker');
@@ -43,8 +43,8 @@ export function areAllServedByCluster(hosts: readonly Pick<Host, 'role' | 'kubel
 }
 
 /**
- * `kubeadm.cluster` with the flag, if every node's kubelet serves with a certificate of the cluster. A value of the
- * inventory stays.
+ * `kubeadm.cluster` with the flag, if every node's kubelet serves with a certificate of the cluster. Keeps a value that
+ * the inventory gives.
  */
 export function withKubeletAuthority(
   cluster: JsonObject,

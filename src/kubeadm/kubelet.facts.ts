@@ -14,12 +14,12 @@ export function kubeletFlagsOf(text: string): readonly string[] | 'absent' {
   return flags.split(/\s+/).filter((flag) => flag !== '');
 }
 
-/** What the API server's node authorizer wants of a kubelet's certificate: `system:node:NAME`. */
+/** The common name that the API server's node authorizer requires in a kubelet's certificate: `system:node:NAME`. */
 const NODE_USER = /^CN=system:node:(.+)$/m;
 
 /**
- * The node that the kubelet of the host is for the API, by its client certificate. `absent` on a host without the
- * kubelet's kubeconfig, `unreadable` where the certificate is missing, damaged or no node's.
+ * The node as which the host's kubelet authenticates, from its client certificate. `absent` on a host without the
+ * kubelet's kubeconfig, `unreadable` if the certificate is missing, damaged or not a node's.
  */
 export type KubeletClient = { readonly node: string } | 'absent' | 'unreadable';
 
@@ -49,15 +49,17 @@ export const kubeletConfig = textOf('/var/lib/kubelet/config.yaml', (text): Json
 export const kubeletFlags = textOf('/var/lib/kubelet/kubeadm-flags.env', kubeletFlagsOf);
 
 /**
- * The CRI endpoint that the host's kubelet was given; empty before it was given
- * any. Where several files name one, the kubelet's own order decides: the flag, then kubeadm's file of the host.
+ * The CRI endpoint that the host's kubelet uses; empty if no file names one. If several files name one, the kubelet's
+ * own order decides: the flag, then kubeadm's file of the host.
  */
 export const kubeletRuntime = probeInPlace(
   using('runtime/serving-runtime.sh', sh`echo "$runtime_given"`),
   (out): string => lines(out)[0] ?? '',
 );
 
-/** Arguments of the kubelet in the administrator's file, which the kubelet's unit reads last: they win. */
+/**
+ * Arguments of the kubelet in the administrator's file, which the kubelet's unit reads last: they override all others.
+ */
 export interface KubeletOverride {
   /** The file, e.g. /etc/default/kubelet. */
   readonly file: string;

@@ -25,14 +25,14 @@ import { kubeadmPatches } from './patches.step.ts';
 import { fileDiff } from './settings-diff.step.ts';
 import { editedParts } from './settings.ts';
 
-/** What kubeadm writes on a host that joins. */
+/** Files that kubeadm writes on a host that joins. */
 export const KUBELET_CONFIG_FILE = '/var/lib/kubelet/config.yaml';
 const FLAGS = '/var/lib/kubelet/kubeadm-flags.env';
 
-/** What kubeadm writes differently on each host by itself (its instance-config.yaml, systemd-resolved). */
+/** Settings that kubeadm itself writes per host (its instance-config.yaml, systemd-resolved). */
 const INSTANCE_KEYS: ReadonlySet<string> = new Set(['apiVersion', 'kind', 'containerRuntimeEndpoint', 'resolvConf']);
 
-/** The names of settings that only one side has, or that have another value. */
+/** The names of settings that only one side has, or whose values differ. */
 function differing(expected: JsonObject, live: JsonObject): readonly string[] {
   const keys = new Set([...Object.keys(expected), ...Object.keys(live)]);
   return [...keys].filter(
@@ -40,7 +40,10 @@ function differing(expected: JsonObject, live: JsonObject): readonly string[] {
   );
 }
 
-/** The runtime whose settings the kubelet needs for now: until the host changes, the one that runs its pods. */
+/**
+ * The runtime that still runs the host's pods while a change of runtime is pending: the kubelet needs the settings for
+ * that one. undefined if no change is pending.
+ */
 const served = ({ inventory, host, facts }: Target) => runtimeMove(inventory, host, facts)?.from;
 
 function configDifference(target: Target, cluster: ClusterUp): readonly string[] {
@@ -55,8 +58,8 @@ function configDifference(target: Target, cluster: ClusterUp): readonly string[]
 }
 
 /**
- * True for a kubelet that waits for its upgrade: what the cluster stores is for the newer one, and reaches it with
- * that.
+ * True for a kubelet that is older than the cluster: the cluster stores the configuration for the newer kubelet, which
+ * the host gets with its upgrade.
  */
 function isOlderThanCluster({ host }: Target, cluster: ClusterUp): boolean {
   const node = cluster.nodes.find(({ name }) => name === host.name);
@@ -102,8 +105,8 @@ function diffOf(target: Target, cluster: ClusterUp, live: readonly string[], fla
 }
 
 /**
- * Old and new of the kubelet's settings and arguments, and the command that makes them; the kubelet reads them when it
- * starts.
+ * The kubelet's old and new settings and arguments, and the command that writes them. The kubelet reads them only at
+ * its start.
  */
 export function kubeletConfigured(target: Target, cluster: ClusterUp) {
   const live = target.facts.kubeletFlags === 'absent' ? [] : target.facts.kubeletFlags;
@@ -117,7 +120,8 @@ export function kubeletConfigured(target: Target, cluster: ClusterUp) {
 
 /**
  * Configures the kubelet of a joined host again when the cluster's settings, the host's own or its arguments were
- * edited. A kubelet that gets another cgroup driver gets them with that, when its node is drained.
+ * edited. If the kubelet also changes its cgroup driver, it gets these settings with that change, after its node is
+ * drained.
  */
 export const kubeletSettings: Step = {
   name: 'kubelet-settings',
@@ -127,7 +131,7 @@ export const kubeletSettings: Step = {
     const { cluster } = fleet;
     if (standing(target) !== 'joined' || facts.kubeletFlags === 'absent' || cluster.state === 'absent') return [];
     if (cluster.state === 'down') return [waitForApi(cluster)];
-    // During an upgrade the cluster stores what newer kubelets get.
+    // During an upgrade the cluster stores the configuration for newer kubelets.
     if (isMixed(cluster) || otherDriver(target) !== undefined) return [];
     const edited = editedParts(inventory, cluster);
     const live = facts.kubeletFlags;
@@ -155,16 +159,18 @@ export const kubeletSettings: Step = {
   },
 };
 
-/** Gives the kubelet of a host the settings that the runtime of its pods needs, and takes those of another one away. */
+/**
+ * Gives the kubelet of a host the settings that the runtime of its pods needs, and removes those for another runtime.
+ */
 export const kubeletByRuntime: Step = {
   ...together('kubelet-by-runtime', kubeadmPatches, kubeletSettings),
-  // A control plane that serves alone is away while its own pods start on the other runtime.
+  // A single control plane does not answer while its own pods start on the other runtime.
   settleMs: 5 * 60_000,
 };
 
 /**
- * Configures the kubelet of a joined node for the inventory's cgroup driver, and starts all pods of the node anew: no
- * container may stay under a cgroup of the other driver. The runtime has it by then.
+ * Configures the kubelet of a joined node for the inventory's cgroup driver, and restarts all pods of the node, because
+ * no container may stay in a cgroup of the other driver. Runs after the runtime has the inventory's driver.
  */
 export const podsByDriver: Step = {
   name: 'pods-by-driver',

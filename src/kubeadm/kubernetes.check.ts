@@ -22,12 +22,12 @@ import { containerRuntime } from '../runtime/runtimes.value.ts';
 import { compareVersions, KUBELET_MINORS_BEHIND, minorNumber, minorOf, releaseOf } from '../versions.ts';
 import { isForeignAction, UPGRADE } from './marker.facts.ts';
 
-/** Days before the end at which it is a warning: enough to plan the exchange of hosts. */
+/** The check warns from this many days before the end: enough time to plan the replacement of hosts. */
 const WARN_AT_DAYS = 90;
 
 /**
- * The message about the end of something; undefined earlier than WARN_AT_DAYS before it. `last`: its last day, if one
- * is known.
+ * The message about the end of security updates for `what`; undefined if more than WARN_AT_DAYS are left. `last`: the
+ * last day, if it is known.
  */
 function ending(what: string, last: string | undefined, nowMs: number): string | undefined {
   if (last === undefined) return undefined;
@@ -50,7 +50,8 @@ function system(facts: LinuxFacts): readonly HostFinding[] {
 }
 
 /**
- * Of the version that the inventory asks for; a system that brings its runtime, or packs it itself, takes care of it.
+ * Findings about the runtime's version in the inventory. Reports nothing if the system brings or packs the runtime
+ * itself: then its own support counts.
  */
 function runtime({ inventory, host, facts }: HostSeen): readonly HostFinding[] {
   const { name, title, ends, version } = containerRuntime(inventory);
@@ -80,8 +81,8 @@ const endOfLife = eachHost(
 const halfFinished = eachHostOfAny(
   {
     name: 'half-finished',
-    title: "no init, join or reset of kbuild's was cut off on the host",
-    why: '`up` undoes what is half there and does it again: an init, join or reset that kubeadm did not end, on a host that did not serve before. Any other unfinished action is reported, and never undone. A half-finished cluster of another inventory is refused (exit 7).',
+    title: 'no run of kbuild was interrupted during an init, join or reset of the host',
+    why: '`up` undoes an init, join or reset that kubeadm did not complete, on a host that did not serve before, and repeats it. Any other unfinished action is reported, and never undone. A half-finished cluster of another inventory is refused (exit 7).',
     severities: ['due', 'warning'],
   },
   ({ inventory, host, facts, fleet }) => {
@@ -126,8 +127,8 @@ const LINKS = /^(?:kube-ipvs0|kube-bridge|weave)/;
 const leftovers = eachHost(
   {
     name: 'leftovers',
-    title: 'a host that is no node has no packet filter rules and interfaces of a former cluster',
-    why: 'Chains of kube-proxy and of network plugins that stayed behind answer for Services that are gone. A restart of the host takes them away, unless a program there makes them anew. `kbuild reset --hosts HOST` removes them at once: only where nothing else on the host uses them.',
+    title: 'a host that is not a node has no packet filter rules and interfaces of a former cluster',
+    why: 'Leftover chains of kube-proxy and of network plugins answer for Services that no longer exist. A restart of the host removes them, unless a program on the host creates them again. `kbuild reset --hosts HOST` removes them at once: only where nothing else on the host uses them.',
     severities: ['warning'],
   },
   ({ host, facts }) => {
@@ -144,7 +145,7 @@ const leftovers = eachHost(
         remedy:
           alive.length > 0
             ? `a cluster may live there (${alive.join(', ')} runs): find out which one, or take ${host.name} out of the inventory`
-            : `restart ${host.name}; what is there again, a program of the host makes. If nothing on the host uses it: kbuild reset --hosts ${host.name}`,
+            : `restart ${host.name}; if a leftover comes back, a program on the host creates it. If nothing on the host uses the leftovers: kbuild reset --hosts ${host.name}`,
       },
     ];
   },
@@ -153,7 +154,7 @@ const leftovers = eachHost(
 const nodeHealth: Check = {
   name: 'node-health',
   title: 'every node of the cluster is Ready, without pressure, cordon or unexpected taint',
-  why: 'A node under disk, memory or PID pressure, without network, cordoned, or with a taint that neither the inventory nor Kubernetes explains takes no new pods: where all are, nothing can be scheduled on the cluster, and its objects look right all the same. `kbuild status` says the same with exit 5.',
+  why: 'A node under disk, memory or PID pressure, without network, cordoned, or with a taint that neither the inventory nor Kubernetes explains takes no new pods. If all nodes are like that, nothing can be scheduled, although the objects of the cluster look right. `kbuild status` reports the same with exit 5.',
   severities: ['warning'],
   test: ({ inventory, fleet: { cluster } }) =>
     cluster.state !== 'up'
@@ -168,7 +169,7 @@ const nodeHealth: Check = {
           })),
 };
 
-/** The API servers while an upgrade is under way: nothing is wrong with that, but packages wait for it. */
+/** Reports that an upgrade is under way. That is no fault, but packages keep their version until it ends. */
 function mixed(cluster: ClusterUp): readonly Finding[] {
   if (!isMixed(cluster)) return [];
   return [
@@ -181,13 +182,14 @@ function mixed(cluster: ClusterUp): readonly Finding[] {
 }
 
 /**
- * Kubelets are neither newer nor much older than the API servers: a control plane's than its own, a worker's than any.
+ * A kubelet must be neither newer nor much older than the API servers: on a control plane its own API server counts, on
+ * a worker every API server.
  */
 const versionSkew: Check = {
   name: 'version-skew',
   title:
     'all API servers run one version, no kubelet of the cluster is newer than theirs, or more than three minors older',
-  why: 'Kubernetes promises nothing outside these limits. Bring the node to the version of the cluster. While an upgrade is under way, kbuild puts no newer kubelet onto any host than the oldest API server, and changes no setting that kubeadm would write in the new version.',
+  why: 'Kubernetes supports no other combination. Bring the node to the version of the cluster. While an upgrade is under way, kbuild puts no newer kubelet onto any host than the oldest API server, and changes no setting that kubeadm would write in the new version.',
   severities: ['error', 'warning'],
   test: ({ fleet: { cluster } }) => {
     if (cluster.state !== 'up') return [];

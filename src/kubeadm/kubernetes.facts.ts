@@ -19,7 +19,10 @@ export const caFingerprint = textOf('/etc/kubernetes/pki/ca.crt', (pem) =>
 /** Fingerprints of the further CAs in that file: there are some while the cluster CA is rotated. */
 export const otherCas = textOf('/etc/kubernetes/pki/ca.crt', furtherFingerprints);
 
-/** What a kubeadm run leaves on a host, as far as it is there. kube-vip's manifest is there before. */
+/**
+ * The files of a kubeadm run that exist on the host. Without kube-vip's manifest, which kbuild writes before kubeadm
+ * runs.
+ */
 export const kubernetesTraces = (inventory: Inventory) =>
   probeInPlace(
     withEtcdFolder(
@@ -32,7 +35,7 @@ export const kubernetesTraces = (inventory: Inventory) =>
 /** What two facts read of the host's kubeconfig files. */
 const kubeconfigs = script('kubeadm/probe-kubeconfigs.sh');
 
-/** Name and server of the cluster in the host's kubeconfig files (never their credentials). */
+/** Name and server of the cluster in the host's kubeconfig files. Never reads their credentials. */
 export const kubeconfigCluster = probeInPlace(
   kubeconfigs,
   (out): { readonly name: string; readonly server: string } | 'absent' => {
@@ -46,7 +49,7 @@ export const kubeconfigCluster = probeInPlace(
 export interface KubeconfigServer {
   /** The URL of its first cluster; empty if it has none. */
   readonly server: string;
-  /** When the file was changed, ms since the epoch by the host's clock. */
+  /** Time of the file's last change, ms since the epoch by the host's clock. */
   readonly changedMs: number;
 }
 
@@ -67,9 +70,9 @@ export const kubeconfigServers = probeInPlace(kubeconfigs, (out): ReadonlyMap<st
 /** The marker; `absent`, or `unreadable` when it is corrupt or from a newer kbuild. */
 export const marker = textOf(paths.marker, markerOf);
 
-/** The unit of a job that runs; `none`. */
+/** The unit of the job that runs on the host; `none` if none does. */
 export const runningJob = probeInPlace(
-  // systemctl runs only where a unit of a job exists: it takes longer than all files here.
+  // Runs systemctl only if the unit of a job exists: it takes longer than all file probes together.
   sh`set -- /run/systemd/transient/kbuild-job-*.service
      if [ -e "$1" ]; then systemctl list-units --plain --no-legend --no-pager --state=active,activating,deactivating 'kbuild-job-*.service'; fi`,
   (out) => lines(out)[0]?.trim().split(/\s+/)[0] ?? 'none',
@@ -81,7 +84,9 @@ export const kubeletHealthy = probeInPlace(
   (out) => out.trim() === 'healthy',
 );
 
-/** Do the Service addresses of API and DNS answer from this host? `absent` on a host that has not joined. */
+/**
+ * True for each Service address, of API and DNS, that answers from this host; `absent` on a host that has not joined.
+ */
 export const serviceNetwork = (apiAddress: string, dnsAddress: string) =>
   probeInPlace(
     script('kubeadm/probe-service-network.sh', { API: apiAddress, DNS: dnsAddress }),
@@ -90,8 +95,8 @@ export const serviceNetwork = (apiAddress: string, dnsAddress: string) =>
   );
 
 /**
- * What network plugins and the kubelet leave on a host: `files`, which may hold `*`, and mounts below /var/lib/kubelet
- * as `mount PATH`.
+ * Leftovers of network plugins and the kubelet on a host: `files`, which may contain `*`, and mounts below
+ * /var/lib/kubelet as `mount PATH`.
  */
 export const leftovers = (files: readonly string[]) =>
   probeInPlace(
@@ -102,16 +107,16 @@ export const leftovers = (files: readonly string[]) =>
 
 /** Signs on a host with a marker that it served before, or that its `kubeadm init` ended. */
 export interface ServedBefore {
-  /** Files that are older than the marker: kubeadm made them in an earlier life of the host. */
+  /** Files that are older than the marker: kubeadm made them before the action of the marker began. */
   readonly olderThanMarker: readonly string[];
   /**
-   * True when the kubelet uses the certificate that it renews itself: kubeadm's init arranges that after all but the
+   * True when the kubelet uses the certificate that it renews itself: kubeadm's init does that last but for the
    * add-ons.
    */
   readonly kubeletFinalized: boolean;
 }
 
-/** Empty on a host without a marker. */
+/** Signs that the host served before; empty on a host without a marker. */
 export const servedBefore = (inventory: Inventory) =>
   probeInPlace(
     withEtcdFolder(inventory, script('kubeadm/probe-served-before.sh', { MARKER: paths.marker })),

@@ -20,7 +20,7 @@ type Any = Pick<Target<'linux' | 'windows'>, 'inventory' | 'fleet' | 'host'>;
 const registered = ({ fleet }: Cluster, leaving: Pick<Leaving, 'name'>): NodeView | undefined =>
   fleet.cluster.state === 'up' ? fleet.cluster.nodes.find(({ name }) => name === leaving.name) : undefined;
 
-/** How the node of what leaves is drained. Its pods without a controller are lost with it. */
+/** Options for the drain of a leaving node. Its pods without a controller are lost with it. */
 const leavingDrain = (drain: Drain): DrainOptions => ({
   drain,
   noting: 'notes nothing',
@@ -58,8 +58,8 @@ function memberChanges({ inventory, fleet }: Cluster, leaving: Leaving, before: 
 }
 
 /**
- * Removes the host's member from etcd, through another control plane and the quorum gate. Not left to kubeadm: its
- * reset deletes the data even if the removal failed.
+ * Removes the host's member from etcd, through another control plane and the quorum gate. kbuild does not leave that to
+ * kubeadm, whose reset deletes the data even if the removal failed.
  */
 export const memberRemoved = (before: BeforeMembership): Step => ({
   name: 'etcd-member-removed',
@@ -80,8 +80,8 @@ function nodeChanges(cluster: Cluster, leaving: Leaving): readonly Change[] {
 }
 
 /**
- * Deletes the Node object if the API answers. Only after the host's kubelet has stopped: it would register the node
- * again.
+ * Deletes the Node object if the API answers. Must run after the host's kubelet has stopped: a running kubelet would
+ * register the node again.
  */
 export const nodeDeleted: AnyStep = {
   name: 'node-deleted',
@@ -89,9 +89,9 @@ export const nodeDeleted: AnyStep = {
 };
 
 /**
- * Drains the node of a host that kbuild does not reach, through the API, if it is Ready: its pods run, and budgets hold
- * for them, whatever SSH says. A node that is not Ready has no kubelet that would end them. The hooks around a drain
- * are about hosts, and there is none.
+ * Drains the node of an unreachable host through the API, if the node is Ready: its pods run and their budgets hold,
+ * even if SSH fails. A node that is not Ready has no kubelet that could end its pods. Runs no drain hooks, because they
+ * need the host.
  */
 const drainedThroughApi = ({ name }: Leaving, drain: Drain): Step<'cluster'> => ({
   name: `drained-${name}`,
@@ -104,8 +104,8 @@ const drainedThroughApi = ({ name }: Leaving, drain: Drain): Step<'cluster'> => 
 });
 
 /**
- * Takes a host out that kbuild does not reach: drains its node if it is Ready, and removes its etcd member and its Node
- * object.
+ * Removes an unreachable host from the cluster: drains its node if it is Ready, and removes its etcd member and its
+ * Node object.
  */
 export const forgotten = (leaving: Leaving, drain: Drain, before: BeforeMembership): readonly Step<'cluster'>[] => [
   drainedThroughApi(leaving, drain),

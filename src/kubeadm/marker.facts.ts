@@ -1,19 +1,19 @@
 import { objectOf, textIn } from '../shell/decode.ts';
 
-/** What kbuild wrote before it let kubeadm change the host. It only explains; facts decide. */
+/** kbuild's record of an unfinished action on a host. It only explains: facts decide. */
 export interface Marker {
   readonly cluster: string;
-  /** `init`, `join`, `reset`, or what another version of kbuild calls its action. */
+  /** `init`, `join`, `reset`, or the name of an action of another version of kbuild. */
   readonly action: string;
   readonly job: string;
   /**
-   * How far the action got: `begun`; `done` as soon as kubeadm has succeeded; actions of their own may have more
+   * The stage that the action reached: `begun`; `done` as soon as kubeadm has succeeded. Other actions may have more
    * stages.
    */
   readonly stage: string;
-  /** What the action was about, if it notes that: the ID of a restore, the version of an upgrade. */
+  /** The subject of the action, if it records one: the ID of a restore, the version of an upgrade. */
   readonly about?: string | undefined;
-  /** Which command carries it out, if it notes that: kubeadm's `apply` or `node` for an upgrade. */
+  /** The command that runs the action, if it records one: kubeadm's `apply` or `node` for an upgrade. */
   readonly how?: string | undefined;
 }
 
@@ -42,16 +42,15 @@ export function markerOf(text: string): Marker | 'absent' | 'unreadable' {
   }
 }
 
-/**
- * The action of a marker on a host whose etcd is being restored, and the stages in which nothing of it is under way.
- */
+/** The action of a marker on a host whose etcd is being restored. */
 export const RESTORE = 'restore';
-/** The action of a marker on a host whose upgrade kubeadm did not end. It explains, and never undoes. */
+/**
+ * The action of a marker on a host whose upgrade kubeadm did not complete. kbuild never undoes an upgrade because of
+ * it.
+ */
 export const UPGRADE = 'upgrade';
 
-/**
- * The end of `about` of a restore that makes no snapshot but the member's own data the cluster: `kbuild etcd recover`.
- */
+/** Suffix of `about` for a restore from the member's own data instead of a snapshot: `kbuild etcd recover`. */
 export const OWN_DATA = 'own-data';
 
 /** True for the marker of `kbuild etcd recover`. */
@@ -68,7 +67,7 @@ const UNDOABLE: ReadonlySet<string> = new Set(['init', 'join', 'reset']);
 
 /**
  * True for a marker that lets kbuild undo what lies on the host: of an init, join or reset that kubeadm did not end.
- * Any other action, or a stage that this version does not know, explains and never undoes.
+ * kbuild never undoes any other action, nor a stage that this version does not know.
  */
 export const isUndoable = (marker: Marker | 'absent' | 'unreadable'): marker is Marker =>
   typeof marker === 'object' &&
@@ -76,8 +75,8 @@ export const isUndoable = (marker: Marker | 'absent' | 'unreadable'): marker is 
   (marker.stage === 'begun' || (marker.stage === 'done' && marker.action === 'reset'));
 
 /**
- * True for a marker of an unfinished action that is none of kubeadm's init, join and reset: `up` leaves it alone. Not
- * of a restore that has only prepared its data, or that has ended.
+ * True for a marker of an unfinished action other than kubeadm's init, join and reset: `up` leaves it alone. False for
+ * a restore that has only prepared its data, or that has ended.
  */
 export const isForeignAction = (marker: Marker | 'absent' | 'unreadable'): boolean =>
   typeof marker === 'object' &&

@@ -21,7 +21,7 @@ const version = ({ inventory, facts, fleet }: Target, name: string): string =>
 
 /**
  * The kubelet as a service. Before kubeadm has run, the kubelet restarts in a loop by design. On a joined host it must
- * not be stopped. If its configuration makes it fail, other steps correct the configuration.
+ * not be stopped. If it fails because of its configuration, other steps correct the configuration.
  */
 export const kubeletService: Step = service('kubelet', {
   uses: [dirname(paths.kubeletProxy)],

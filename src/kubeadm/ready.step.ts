@@ -7,8 +7,8 @@ import { driverChange, otherDriver } from '../runtime/cgroup-driver.step.ts';
 const MINUTES = 60_000;
 
 /**
- * How long the control plane's containers must run without a restart, in ms. A wrong cgroup driver restarts them
- * sooner.
+ * Time in ms for which the control plane's containers must run without a restart. With a wrong cgroup driver they
+ * restart sooner.
  */
 export const SETTLED_MS = 30_000;
 
@@ -37,8 +37,8 @@ export const nodeReady: Step = {
 };
 
 /**
- * Waits until running containers have cgroups of the inventory's cgroup driver. In the middle of an upgrade they keep
- * theirs.
+ * Waits until running containers have cgroups of the inventory's cgroup driver. During an upgrade containers keep their
+ * driver.
  */
 export const cgroupProved: Step = {
   name: 'cgroup-proved',

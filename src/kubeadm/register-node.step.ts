@@ -11,7 +11,7 @@ import { script, using } from '../templates.ts';
 import { markerAway } from './marker-away.step.ts';
 import { isForeignAction, RESTORE } from './marker.facts.ts';
 
-/** Twice the 40 s to 50 s for which a node stays Ready after its kubelet's last report. */
+/** Limit in ms: twice the 40 s to 50 s for which a node stays Ready after its kubelet's last report. */
 const SETTLE_MS = 120_000;
 
 /**
@@ -39,7 +39,7 @@ export const noMarker: Step = {
     const bootstrap = facts.kubernetesTraces.has(BOOTSTRAP_CONF);
     if ((facts.marker === 'absent' && !bootstrap) || isForeignAction(facts.marker) || standing(target) !== 'joined')
       return [];
-    // While the API does not answer, only the marker may show that an init did not finish.
+    // While the API does not answer, the marker may be the only sign of an unfinished init.
     if (facts.marker !== 'absent' && target.fleet.cluster.state !== 'up') return [];
     return [
       {

@@ -23,7 +23,7 @@ export const INVENTORY_NAME: Readonly<Record<SettingsPart, string>> = {
 const partOf = (settings: JsonObject | undefined, part: SettingsPart): JsonObject =>
   (settings?.[part] ?? {}) as JsonObject;
 
-/** What of a component's settings is in its manifest: names of the API server are in its certificate alone. */
+/** The settings of a component that its manifest contains. `certSANs` are only in the API server's certificate. */
 const inManifest = (settings: JsonObject, key: string): JsonObject =>
   Object.fromEntries(Object.entries((settings[key] ?? {}) as JsonObject).filter(([name]) => name !== 'certSANs'));
 
@@ -57,8 +57,8 @@ export function settingsRestarts(
 }
 
 /**
- * The differences of edited parts, and of `drift`: what the cluster has of other values than `dns`. Of patches and the
- * proxy the cluster stores hashes: the changes of their files show them.
+ * The differences of edited parts, and of `drift`: the cluster's values that differ from `dns`. Not of patches and the
+ * proxy, of which the cluster stores only hashes: the changes of their files show these.
  */
 export function settingsPreview(
   inventory: Inventory,

@@ -37,7 +37,10 @@ const others = (inventory: Inventory, fleet: Fleet, host: LinuxHost): readonly L
     .filter((seen) => standing({ inventory, fleet, ...seen }) === 'joined')
     .map((seen) => seen.host);
 
-/** What kubeadm rewrites for edited parts on the acting control plane, and on every other control plane. */
+/**
+ * The parts that kubeadm must rewrite for edited settings: on the acting control plane, and on every other control
+ * plane.
+ */
 export function rewritten(
   inventory: Inventory,
   cluster: ClusterUp,
@@ -76,7 +79,7 @@ export function rewritten(
 /** Parts that restart static pods of a control plane. */
 const RESTARTS: readonly KubeadmPart[] = ['cluster', 'manifests', 'etcd'];
 
-/** True for a control plane on which something does not work: the settings may be what mends it. */
+/** True for a control plane on which a component does not work: the new settings may repair it. */
 const isAiling = (fleet: Fleet, { name }: LinuxHost): boolean => {
   const cluster = liveCluster(fleet);
   return cluster.apiServers.get(name) !== 'ok' || ailingControllers(cluster, name).length > 0;
@@ -92,7 +95,7 @@ async function rewrite(
   { parts, note, begin }: { readonly parts: readonly KubeadmPart[]; readonly note: string; readonly begin: Begin },
 ): Promise<void> {
   const { inventory, host, fleet } = target;
-  // Its own member may be down: an argument that etcd does not take is corrected in this way.
+  // The host's own member may be down: this is how an argument is corrected with which etcd does not start.
   if (parts.includes('etcd')) await passEtcdGate(inventory, on(acting(fleet)), host, { mayMend: true });
   if (parts.some((part) => RESTARTS.includes(part))) await passControlPlaneGate(target, on);
   await begin();
@@ -102,12 +105,12 @@ async function rewrite(
   await applySettings(on, inventory, host, { parts, note, dnsReplicas });
 }
 
-/** What must be known before the first control plane changes. */
+/** Runs before the first control plane changes. */
 type Begin = () => Promise<void>;
 
 /**
- * Has kubeadm write edited parts on all joined control planes; the acting one is the last, and notes the settings.
- * `begin` is called before each of them changes, behind its gates.
+ * Has kubeadm write edited parts on all joined control planes; the acting one is the last, and records the settings.
+ * Calls `begin` before each of them changes, after its gates.
  */
 export async function rewriteAll(
   { inventory, fleet }: Pick<Target<'cluster'>, 'inventory' | 'fleet'>,
@@ -120,7 +123,7 @@ export async function rewriteAll(
     return { inventory, host: control, facts: linuxFacts(fleet, control)!, fleet };
   };
   if (onOthers.length > 0) {
-    // What does not work comes first: until it is mended, the gate keeps all others as they are.
+    // A failing control plane comes first: until it works again, the gate lets no other one change.
     const rest = others(inventory, fleet, host);
     const ailing = [host, ...rest].filter((one) => isAiling(fleet, one));
     for (const other of [...ailing, ...rest.filter((one) => !ailing.includes(one))])
@@ -130,13 +133,13 @@ export async function rewriteAll(
   await rewrite(targetOf(host), on, { parts: onActing, note: JSON.stringify(settingsNote(inventory)), begin });
 }
 
-/** Begins at the first call. */
+/** A function that calls `begin` the first time, and then returns the same promise. */
 export const once = (begin: Begin): Begin => {
   let begun: Promise<void> | undefined;
   return () => (begun ??= begin());
 };
 
-/** The edited parts, and that of DNS if something else has changed it in the cluster. */
+/** The edited parts, and `dns` if its values in the cluster have changed without kbuild. */
 const withDrift = (edited: readonly SettingsPart[], drift: readonly string[]): readonly SettingsPart[] =>
   drift.length === 0 || edited.includes('dns') ? edited : [...edited, 'dns'];
 
@@ -149,8 +152,8 @@ function foundIn(drift: readonly string[], { unfinished = [] }: ClusterUp): stri
 }
 
 /**
- * Notes what is about to change: a run that is cut off leaves it on some control planes, whatever the inventory says
- * then.
+ * Records the change before it begins: an interrupted run leaves it on some control planes, even if the operator then
+ * sets the inventory back.
  */
 export async function noteBegin(
   { inventory, fleet }: Pick<Target<'cluster'>, 'inventory' | 'fleet'>,
@@ -177,14 +180,14 @@ export async function noteBegin(
  */
 export const kubeadmSettings: Step<'cluster'> = {
   name: 'kubeadm-settings',
-  // The API may need hosts whose runtime or kubelet this run starts at the same time.
+  // The API may need hosts whose runtime or kubelet this run restarts at the same time.
   settleMs: 5 * 60_000,
   diff: ({ inventory: whole, facts, fleet }) => {
     if (facts.state === 'absent') return [];
     if (facts.state === 'down') return [waitForApi(facts)];
     const inventory = beforeKubeletsServe(whole, facts);
     const edited = editedParts(inventory, facts);
-    // In the middle of an upgrade the Deployment may be the newer kubeadm's; what was edited is refused below.
+    // During an upgrade the newer kubeadm may have written the Deployment. Edited settings are refused below.
     const drift = isMixed(facts) ? [] : dnsDifferences(inventory, facts);
     if (edited.length === 0 && drift.length === 0) return [];
     if (edited !== 'unknown' && edited.includes('cluster')) refuseFixed(inventory, facts.settings);

@@ -12,7 +12,7 @@ import { areAllServedByCluster, KUBELET_AUTHORITY } from './kubelet-serving.valu
 export type SettingsPart = 'cluster' | 'kubelet' | 'kubeProxy' | 'patches' | 'proxy' | 'images' | 'dns';
 
 /**
- * What a run notes before it changes it: a part, or the flag that API servers get when all kubelets serve with
+ * A change that a run records before it begins: a part, or the flag that API servers get when all kubelets serve with
  * certificates of the cluster.
  */
 export type Begun = SettingsPart | typeof KUBELET_AUTHORITY.name;
@@ -62,8 +62,9 @@ export const settingsNote = (inventory: Inventory): JsonObject =>
   noteOf({ [SETTINGS.key]: JSON.stringify(settingsOf(inventory)) });
 
 /**
- * The same ConfigMap before these are changed: with the settings as they were, and with what is about to change. If the
- * run is cut off, some control planes have the change, and the inventory may be set back meanwhile to what is noted.
+ * The same ConfigMap before a change: with the settings as they were, and with the parts that are about to change. If
+ * the run is interrupted, some control planes have the change, even if the operator then sets the inventory back to the
+ * recorded settings.
  */
 export const unfinishedNote = (inventory: Inventory, cluster: ClusterUp, begun: readonly Begun[]): JsonObject =>
   noteOf({
@@ -93,13 +94,14 @@ const isUnfinished = ({ unfinished = [] }: ClusterUp, name: string): boolean => 
 
 /**
  * True if a run has begun to change the part, and not all control planes may have it as it is. The flag for kubelets'
- * certificates counts if it is not to be: where it is, the step that gave it to some goes on.
+ * certificates counts only if the inventory does not want it: otherwise the step that gave it to some API servers
+ * continues.
  */
 export const isBegun = ({ hosts }: Inventory, cluster: ClusterUp, part: SettingsPart): boolean =>
   isUnfinished(cluster, part) ||
   (part === 'cluster' && isUnfinished(cluster, KUBELET_AUTHORITY.name) && !areAllServedByCluster(hosts));
 
-/** In the list of what is unfinished: etcd's own settings of `kubeadm.cluster`. */
+/** Name, in the list of unfinished changes, for etcd's own settings of `kubeadm.cluster`. */
 const ETCD = 'etcd';
 
 /** True if the settings of etcd in `kubeadm.cluster` were edited since kbuild applied them. */
@@ -108,8 +110,8 @@ export const isEtcdEdited = (inventory: Inventory, cluster: ClusterUp): boolean 
   !same(settingsOf(inventory).cluster['etcd'], (cluster.settings?.['cluster'] as JsonObject | undefined)?.['etcd']);
 
 /**
- * The parts of the settings that were edited since kbuild applied them, or that not all control planes may have as they
- * are; `unknown` if the ConfigMap is missing.
+ * The parts of the settings that were edited since kbuild applied them, or that some control planes may not have;
+ * `unknown` if the ConfigMap is missing.
  */
 export function editedParts(inventory: Inventory, cluster: ClusterUp): readonly SettingsPart[] | 'unknown' {
   if (cluster.settings === undefined) return 'unknown';
@@ -120,8 +122,8 @@ export function editedParts(inventory: Inventory, cluster: ClusterUp): readonly 
 }
 
 /**
- * Names of the patch files that change pods and were edited, added or removed since kbuild applied them, or that not
- * all control planes may have.
+ * Names of the patch files that change pods and were edited, added or removed since kbuild applied them, or that some
+ * control planes may not have.
  */
 export function editedPatches(inventory: Inventory, cluster: ClusterUp): readonly string[] {
   const { settings, unfinished = [] } = cluster;

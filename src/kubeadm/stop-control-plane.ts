@@ -10,7 +10,7 @@ import { script } from '../templates.ts';
 /** The static pods of a control plane that write to etcd. */
 const WRITERS = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const;
 
-/** Stops a control plane whose init did not finish, for good: deletes its manifests. Its etcd member stays. */
+/** Permanently stops a control plane whose init did not finish: deletes its manifests. Its etcd member stays. */
 const stopControlPlane = (inventory: Inventory, host: LinuxHost): Command<'sh'> =>
   withRuntime(inventory, host, script('kubeadm/stop-control-plane.sh', { NAMES: WRITERS, ASIDE: '' }));
 

@@ -4,7 +4,7 @@ import { minorNumber } from '../versions.ts';
 /** The components whose flags an inventory can have. */
 export type FlagComponent = 'kube-apiserver' | 'kube-controller-manager' | 'kube-scheduler' | 'kubelet' | 'etcd';
 
-/** What reads feature gates. `kubernetes`: all of its components but kubeadm. */
+/** The readers of feature gates. `kubernetes`: all components of Kubernetes but kubeadm. */
 export type GateSet = 'kubernetes' | 'kubeadm' | 'etcd';
 
 /** Commands of kubeadm that have phases. */
@@ -33,7 +33,7 @@ interface Tables {
 
 let read: Tables | undefined;
 
-/** Read when it is first needed: most inventories override little or nothing. */
+/** Reads the tables when they are first needed: most inventories override few settings. */
 const tables = (): Tables => (read ??= JSON.parse(table('kubernetes')) as Tables);
 
 /** True if a range (`35-`, `-35`, `34-35`, empty: all, `=1.23`: none) holds a minor. */
@@ -43,17 +43,17 @@ function holds(range: string, minor: number): boolean {
   return (first === '' || Number(first) <= minor) && (last === '' || minor <= Number(last));
 }
 
-/** What is known of one version of Kubernetes. */
+/** The tables' entry for one version of Kubernetes. */
 export interface KnownVersion {
   /** e.g. 36 */
   readonly minor: number;
-  /** The version whose sources were read for it. */
+  /** The version whose sources the tables come from. */
   readonly source: string;
-  /** False where the version is newer than that: then it may know more. */
+  /** False if the version is newer than its source: it may then have more settings. */
   readonly isSure: boolean;
 }
 
-/** Looks a version up. A minor that is newer than all tables is compared with the newest of them. */
+/** Looks a version up. Uses the newest table for a minor that is newer than all tables. */
 export function knownVersion(version: string): KnownVersion {
   const minor = minorNumber(version);
   const { releases } = tables();
@@ -99,7 +99,7 @@ export const fieldNames = (type: string, minor: number): readonly string[] =>
     .filter(([, row]) => fieldIn(row, minor) !== undefined)
     .map(([name]) => name);
 
-/** Who knows what this version does not: `Kubernetes 1.35`, `kubeadm's API v1beta3`. */
+/** The text of a hint to a version that has what this minor lacks; undefined if none has it. */
 function elsewhere(ranges: readonly string[], minor: number): string | undefined {
   for (const range of ranges) {
     if (range.startsWith('=')) {
@@ -116,27 +116,27 @@ function elsewhere(ranges: readonly string[], minor: number): string | undefined
 
 const everyThird = (row: readonly string[]): readonly string[] => row.filter((_, i) => i % 3 === 1);
 
-/** Where a field that this minor lacks is known; undefined: nowhere. */
+/** The hint to a version that has a field which this minor lacks; undefined if none has it. */
 export function fieldElsewhere(type: string, name: string, minor: number): string | undefined {
   const fields = tables().types[type];
   return fields !== undefined && Object.hasOwn(fields, name) ? elsewhere(everyThird(fields[name]!), minor) : undefined;
 }
 
-/** The values of an enumeration in this minor; undefined if the type is none. */
+/** The values of an enumeration in this minor; undefined if the type is not an enumeration. */
 export function valuesOf(type: string, minor: number): readonly string[] | undefined {
   const values = Object.hasOwn(tables().enums, type) ? tables().enums[type] : undefined;
   return values && Object.keys(values).filter((value) => holds(values[value]!, minor));
 }
 
-/** The same for what has a range each. */
+/** The names whose range holds the minor. */
 const within = (items: Named<string>, minor: number): readonly string[] =>
   Object.keys(items).filter((name) => holds(items[name]!, minor));
 
-/** A name that this minor has not: where it is known; undefined: nowhere. */
+/** The hint to a version that has a name which this minor lacks; undefined if none has it. */
 const rangeElsewhere = (items: Named<string>, name: string, minor: number): string | undefined =>
   Object.hasOwn(items, name) ? elsewhere([items[name]!], minor) : undefined;
 
-/** Names, and where one is known that this minor has not. */
+/** The names of this minor, and the hint for a name that it lacks. */
 export interface KnownNames {
   readonly names: readonly string[];
   readonly elsewhere: (name: string) => string | undefined;
@@ -157,7 +157,7 @@ export const phasesOf = (command: PhasedCommand, minor: number): KnownNames =>
 /** Flags that every component has. */
 const COMMON: Readonly<Record<string, string>> = { help: 'bool', version: 'other' };
 
-/** What a flag takes: test/tools/go-source.ts says which types there are. */
+/** The type of a flag's value: test/tools/go-source.ts lists the types. */
 export function flagType(component: FlagComponent, name: string, minor: number): string | undefined {
   const [type, range = ''] = (tables().flags[component]![name] ?? '').split(' ');
   return holds(range, minor) && type !== '' ? type : COMMON[name];

@@ -69,8 +69,8 @@ describe('the whole cluster', () => {
       'kubeadm reset on w1 (found /etc/kubernetes/kubelet.conf, /etc/kubernetes/pki/ca.crt, 1 more)',
       'remove what the network plugin left (found cni0, flannel.1, /etc/cni/net.d/10-flannel.conflist)',
       "remove Kubernetes' chains from the packet filter (found KUBE-SERVICES)",
-      'let the system upgrade kubelet again (found held)',
-      'take back what kbuild wrote (found /etc/sysctl.d/99-zz-kbuild.conf, /etc/containerd/config.toml.kbuild-backup), restoring from /etc/containerd/config.toml.kbuild-backup',
+      'unhold kubelet',
+      'remove the files that kbuild wrote (found /etc/sysctl.d/99-zz-kbuild.conf, /etc/containerd/config.toml.kbuild-backup), restoring from /etc/containerd/config.toml.kbuild-backup',
       "take kbuild's lines out of /etc/hosts (found 10.0.0.11 k8s.example)",
     ]);
   });

@@ -141,7 +141,7 @@ describe('reset', () => {
       ['containerd.io', held],
     ]);
     expect(summaries(packagesReleased, target({ packages }, about))).toEqual([
-      'let the system upgrade docker-ce, docker-ce-cli, containerd.io again (found held)',
+      'unhold docker-ce, docker-ce-cli, containerd.io',
     ]);
   });
 });
