@@ -12,15 +12,15 @@ export const AUTHORITY_FILES = {
 } as const satisfies Readonly<Record<KubeadmAuthority, string>>;
 
 /**
- * What `kbuild certs rotate-ca` can give a new key, by the place of its files: the authorities, and the key that signs
- * service account tokens.
+ * Everything that `kbuild certs rotate-ca` can rotate, by the place of its files: the authorities, and the key that
+ * signs service account tokens.
  */
 export const ROTATED_FILES = { ...AUTHORITY_FILES, sa: 'sa' } as const;
 
-/** One of them. `sa` has a public key where authorities have a certificate. */
+/** The name of an authority, or `sa`, which has a public key instead of a certificate. */
 export type RotatedName = keyof typeof ROTATED_FILES;
 
-/** How the file of what is trusted ends. */
+/** Suffix of the file that hosts trust: a certificate, or the public key of `sa`. */
 export const trustedEnd = (name: RotatedName): 'crt' | 'pub' => (name === 'sa' ? 'pub' : 'crt');
 
 /** The certificate of an authority, or the public key of service account tokens. */
@@ -40,21 +40,23 @@ export interface AuthorityCertificate {
 }
 
 /**
- * What a rotation keeps beside an authority's file: `old` and `fresh` to tell and undo it, `signing` for the controller
- * manager. For the key of service accounts `signing` is the one that was last proved to sign.
+ * The files that a rotation keeps beside an authority's file: `old` and `fresh` to recognize and undo the rotation,
+ * `signing` for the controller manager. For the key of service accounts `signing` is the key that was last proved to
+ * sign.
  */
 export type Beside = 'old' | 'fresh' | 'signing';
 
 /** The files of an authority on a host. */
 export interface AuthorityFiles {
   /**
-   * What the host trusts, in the order of the file; empty if there is no file. kubeadm signs with the key of the first.
+   * The certificates that the host trusts, in the order of the file; empty if there is no file. kubeadm signs with the
+   * key of the first.
    */
   readonly bundle: readonly AuthorityCertificate[];
-  /** When that file was changed, ms since the epoch by the host's clock; 0 if there is none. */
+  /** Time of that file's last change, ms since the epoch by the host's clock; 0 if there is none. */
   readonly changedMs: number;
   readonly beside: Readonly<Partial<Record<Beside, AuthorityCertificate>>>;
-  /** When the file of `signing` was changed, ms since the epoch by the host's clock; 0 if there is none. */
+  /** Time of the last change of the file `signing`, ms since the epoch by the host's clock; 0 if there is none. */
   readonly signingMs: number;
   /** SHA-256 of the key files that are there. */
   readonly keys: Readonly<Partial<Record<Beside | 'current', string>>>;
@@ -102,13 +104,13 @@ export function trustedKey(text: string): AuthorityCertificate {
 }
 
 /**
- * With which id the API server names a key in its tokens and among those that it accepts (`keyIDFromPublicKey` in
+ * The id by which the API server names a key, in its tokens and in its list of accepted keys (`keyIDFromPublicKey` in
  * kubernetes/pkg/serviceaccount/jwt.go).
  */
 export const keyId = ({ fingerprint }: Pick<AuthorityCertificate, 'fingerprint'>): string =>
   Buffer.from(fingerprint.slice('sha256:'.length), 'hex').toString('base64url');
 
-/** The public keys of a text. One that cannot be read is left out, as the API server does. */
+/** The public keys of a text. Skips a key that it cannot parse, as the API server does. */
 const keysIn = (text: string): readonly AuthorityCertificate[] =>
   publicKeysIn(text).flatMap((one) => {
     try {
@@ -118,10 +120,10 @@ const keysIn = (text: string): readonly AuthorityCertificate[] =>
     }
   });
 
-/** How the names of these files end, before the dot. */
+/** Suffixes of the names of these files, before the dot. */
 export const SUFFIXES: Readonly<Record<Beside, string>> = { old: '-old', fresh: '-new', signing: '-signing' };
 
-/** What of an authority's files the output shows. */
+/** The files of an authority, from the output of the probe. */
 function filesOf(
   file: string,
   certificates: ReadonlyMap<string, { readonly changedMs: number; readonly all: readonly AuthorityCertificate[] }>,

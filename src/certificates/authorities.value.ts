@@ -1,16 +1,13 @@
 import type { Authority, OwnAuthorities } from '../inventory/control-plane.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 
-/**
- * How long certificates are valid, and authorities, where the inventory does not say it: kubeadm's defaults
- * (`v1beta4/defaults.go`).
- */
+/** Default validity of certificates and authorities, from kubeadm (`v1beta4/defaults.go`). */
 export const VALIDITY_PERIODS = { certificateValidityPeriod: '8760h', caCertificateValidityPeriod: '87600h' } as const;
 
 /** Seconds of Go's units that kubeadm's examples use. */
 const UNIT_S: Readonly<Record<string, number>> = { h: 3600, m: 60, s: 1 };
 
-/** Seconds of a duration of Go like `8760h0m0s`; undefined if it is none. */
+/** Seconds of a duration of Go like `8760h0m0s`; undefined if the value is not one. */
 export const secondsOf = (period: unknown): number | undefined =>
   typeof period === 'string' && /^(?:\d+[hms])+$/.test(period)
     ? [...period.matchAll(/(?<!\d)(\d+)([hms])/g)].reduce(

@@ -53,7 +53,10 @@ function unready(inventory: Inventory, fleet: Fleet, name: RotatedName): readonl
   });
 }
 
-/** True if one of these authorities has ended: then the API is away because of it, and SSH must do. */
+/**
+ * True if one of these authorities has expired: then the API does not answer because of that, and kbuild must work over
+ * SSH alone.
+ */
 const haveEnded = (fleet: Fleet, names: readonly RotatedName[]): boolean =>
   observedLinux(fleet).some(
     ({ host, facts }) =>

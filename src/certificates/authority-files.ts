@@ -17,10 +17,7 @@ import { type KubeadmAuthority, secondsOf, VALIDITY_PERIODS } from './authoritie
 
 const DAY_S = 86_400;
 
-/**
- * How long a new certificate of an authority is valid, in days: `caCertificateValidityPeriod`, whole days, at least
- * one.
- */
+/** Validity of a new certificate of an authority in whole days, at least one: `caCertificateValidityPeriod`. */
 function authorityDays({ kubeadm }: Pick<Inventory, 'kubeadm'>): number {
   const { caCertificateValidityPeriod } = { ...VALIDITY_PERIODS, ...kubeadm.cluster };
   return Math.max(1, Math.floor((secondsOf(caCertificateValidityPeriod) ?? 0) / DAY_S));
@@ -40,7 +37,7 @@ function sameKindOfKey({ pem }: AuthorityCertificate): string {
   throw new TypeError(`kbuild does not know how to make a key like that of ${asymmetricKeyType ?? 'the authority'}`);
 }
 
-/** The job that prints a certificate with a new end for an authority's key. `serial`: hexadecimal. */
+/** The job that prints a certificate with a new expiry for an authority's key. `serial`: hexadecimal. */
 export const renewedAuthority = (inventory: Inventory, name: KubeadmAuthority, serial: string): Command<'sh'> =>
   script('certificates/make-authority.sh', {
     HOW: 'renewed',
@@ -52,8 +49,8 @@ export const renewedAuthority = (inventory: Inventory, name: KubeadmAuthority, s
   });
 
 /**
- * The job that makes an authority with a new key, of the kind that the old one has, and leaves it beside the old one.
- * kubeadm ends with a panic where the key of service accounts and the first public key are of two kinds
+ * The job that makes an authority with a new key, of the type of the old key, and puts it beside the old one. kubeadm
+ * ends with a panic where the key of service accounts and the first public key are of two kinds
  * (`TryLoadPrivatePublicKeyFromDisk` in pkiutil).
  */
 export const newAuthority = (
@@ -98,18 +95,18 @@ export function readersOf({ kubeadm, etcd, loadBalancer }: Inventory, name: Rota
   }
 }
 
-/** What a host trusts as an authority, and what restarts for that. */
+/** The certificates that a host must trust as an authority, and the components that restart for them. */
 export interface Placement {
   readonly name: KubeadmAuthority;
   /** In the order of the file. */
   readonly bundle: readonly AuthorityCertificate[];
-  /** The authority that signs from now on, if another one does. */
+  /** The authority that signs from now on, if it changes. */
   readonly signer?: 'old' | 'fresh';
-  /** Components that start again. */
+  /** Components that restart. */
   readonly pods: readonly string[];
-  /** True if the kubelet starts again. */
+  /** True if the kubelet restarts. */
   readonly restartsKubelet: boolean;
-  /** Common names of authorities that no port names any more. */
+  /** Common names of authorities that no port may name any more. */
   readonly withdrawn?: readonly string[];
 }
 
@@ -149,15 +146,15 @@ export const placementFiles = (bundle: readonly AuthorityCertificate[]): Readonl
 });
 
 /**
- * What a control plane keeps beside an authority's file while it is rotated. Of the key of service accounts, which one
- * signs is noted when it does.
+ * The files that a control plane keeps beside an authority's file at the start of a rotation. For the key of service
+ * accounts, a later job records which key signs, when it does.
  */
 export const keptBeside = (name: RotatedName): readonly ('old' | 'signing')[] =>
   name === 'sa' ? ['old'] : ['old', 'signing'];
 
 /**
- * The job that keeps the authority of now beside itself, with its key, as each of `keptBeside`, and puts the new one
- * there. Files: `new.crt` (of the key of service accounts `new.pub`) and `new.key`, if this host did not make it.
+ * The job that copies the current authority with its key to each of `keptBeside`, and puts the new authority beside it.
+ * Files: `new.crt` (of the key of service accounts `new.pub`) and `new.key`, if this host did not make it.
  */
 export const keepAuthority = (name: RotatedName): Command<'sh'> =>
   script('certificates/keep-authority.sh', {

@@ -60,8 +60,8 @@ const innerNames = ({ etcd }: Inventory) =>
 
 /**
  * Refuses if nothing can sign: the certificate of an authority is on the control planes, its key on none of them, and
- * no command signs. For an inventory that brings the authority with its key, and before a control plane joins: what
- * else runs needs no signature.
+ * no command signs. Only checked if the inventory has the authority with its key, or before a control plane joins:
+ * nothing else needs a signature.
  */
 function innerKeysMissing(inventory: Inventory, fleet: Fleet): readonly Refused<'authority-key-missing'>[] {
   const joined = joinedControlPlanes(inventory, fleet);
@@ -86,12 +86,12 @@ function innerKeysMissing(inventory: Inventory, fleet: Fleet): readonly Refused<
 }
 
 /**
- * @throws Refused if another authority than the inventory's lies on the host that creates the cluster: kubeadm's files
- * would take its place, and kbuild does not know who made it. The cluster's own is among the traces of kubeadm, by
- * which `standing` knows such a host.
+ * @throws Refused if the host that creates the cluster has another authority than the inventory's: kubeadm's files
+ * would overwrite it, and kbuild does not know who made it. Does not check the cluster's CA: it is one of kubeadm's
+ * traces, which `standing` reports.
  */
 export function refuseOverwriting(inventory: Inventory, { host, facts }: Pick<Kinds['linux'], 'host' | 'facts'>): void {
-  // What an init of this cluster left is undone before the next one.
+  // kbuild undoes the leftovers of an interrupted init of this cluster before the next init.
   if (hasOwnMarker(inventory, facts)) return;
   for (const name of innerNames(inventory)) {
     const own = ownAuthority(inventory, name);

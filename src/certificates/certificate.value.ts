@@ -4,7 +4,7 @@ import { createPublicKey } from 'node:crypto';
 export interface DerValue {
   readonly tag: number;
   readonly content: Buffer;
-  /** With tag and length. */
+  /** All bytes of the value, tag and length included. */
   readonly whole: Buffer;
 }
 
@@ -36,7 +36,7 @@ export function derValues(bytes: Buffer): readonly DerValue[] {
 /** The values inside a value. */
 export const inside = (value: DerValue): readonly DerValue[] => derValues(value.content);
 
-/** Key and names that a certificate has, or that a request asks for. */
+/** The key and the names of a certificate, or of a request. */
 export interface Certified {
   /** The public key, SPKI in DER as base64. */
   readonly publicKey: string;
@@ -85,7 +85,7 @@ function namesOf(extensions: DerValue | undefined): readonly string[] {
       ? undefined
       : inside(extensions).find((extension) => hex(at(inside(extension), 0)) === SUBJECT_ALTERNATIVE_NAMES);
   if (found === undefined) return [];
-  // The last of identifier, criticality (which may be left out) and value.
+  // An extension is an identifier, an optional criticality, and the value, which comes last.
   const octets = inside(found).at(-1)!;
   return inside(at(inside(octets), 0))
     .map(nameOf)
@@ -120,7 +120,7 @@ export function requested(pem: string): Certified {
 /** Parses a certificate (DER). Throws on other bytes. */
 export function certified(bytes: Buffer): Certified {
   const all = inside(at(inside(at(derValues(bytes), 0)), 0));
-  // Serial number, algorithm, issuer, validity; then what this is about. The version may be left out.
+  // Serial number, algorithm, issuer and validity come before subject and key. The version is optional.
   const parts = at(all, 0).tag === VERSION ? all.slice(1) : all;
   const [name, key] = [at(parts, 4), at(parts, 5)];
   if (name.tag !== SEQUENCE || key.tag !== SEQUENCE) throw new Error('it is no certificate');

@@ -2,10 +2,13 @@ import { type CheckGroup, eachHost, type HostFinding } from '../engine/check.ts'
 import { expiring, type Expiring, expiringText, renewal } from './expiry.ts';
 import { lostKeys, PKI_FOLDER } from './shared-keys.ts';
 
-/** Certificates that a message names; of more it gives the number. */
+/** Maximum number of certificates that a message names. For more it gives the number. */
 const NAMED = 3;
 
-/** Days before the end at which it is an error: too few to plan the exchange of an authority. */
+/**
+ * From this many days before the expiry the finding is an error: they are too few to plan the replacement of an
+ * authority.
+ */
 const ERROR_AT_DAYS = 7;
 
 function finding(severity: HostFinding['severity'], found: readonly Expiring[]): readonly HostFinding[] {
@@ -18,8 +21,8 @@ function finding(severity: HostFinding['severity'], found: readonly Expiring[]):
 const certificateExpiry = eachHost(
   {
     name: 'certificate-expiry',
-    title: 'the certificates of Kubernetes on the host hold for more than 30 days',
-    why: 'kubeadm makes certificates that hold for one year. When they have expired, the control plane stops, and `kubectl` is refused. `kbuild up` and `kbuild certs renew` renew them when 30 days are left (`certificates.renewBefore`), and so does an upgrade ([operations](operations.md#certificates)). The kubelet renews its client certificate by itself. Nothing renews an authority: 7 days before its end, or that of a certificate that the inventory brings, it is an error.',
+    title: 'the certificates of Kubernetes on the host are valid for more than 30 days',
+    why: 'kubeadm makes certificates that are valid for one year. When they have expired, the control plane stops, and the API rejects `kubectl`. `kbuild up` and `kbuild certs renew` renew them when 30 days are left (`certificates.renewBefore`), and so does an upgrade ([operations](operations.md#certificates)). The kubelet renews its client certificate by itself. Nothing renews an authority. From 7 days before the expiry of an authority, or of a certificate from the inventory, the finding is an error.',
     severities: ['error', 'warning', 'due'],
   },
   ({ inventory, facts }) => {
@@ -41,7 +44,7 @@ const sharedKeys = eachHost(
   {
     name: 'shared-keys',
     title: 'every control plane has the keys of the authorities and of the service accounts',
-    why: "Nothing stops when `ca.key`, `sa.key`, etcd's `ca.key` or `front-proxy-ca.key` is lost, until something must be signed: a join, a renewal, the next token after a restart. `up` copies a key from another control plane. If none has it, take it from your backup, while the certificates that it signed are valid.",
+    why: "If `ca.key`, `sa.key`, etcd's `ca.key` or `front-proxy-ca.key` is lost, the cluster runs on until it must sign: for a join, a renewal, or the next token after a restart. `up` copies a key from another control plane. If none has it, take it from your backup, while the certificates that it signed are valid.",
     severities: ['due', 'warning'],
   },
   ({ inventory, host, facts, fleet }) =>

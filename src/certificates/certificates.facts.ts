@@ -2,10 +2,10 @@ import { X509Certificate } from 'node:crypto';
 import { probeInPlace } from '../shell/probe.ts';
 import { script } from '../templates.ts';
 
-/** One certificate on a host; only its public part is read. */
+/** A certificate on a host. kbuild reads only its public part. */
 export interface Certificate {
   /**
-   * As kubeadm calls it (`apiserver`, `etcd-server`, `admin.conf`); authorities `ca`, `etcd-ca`, `front-proxy-ca`; of
+   * Its name in kubeadm (`apiserver`, `etcd-server`, `admin.conf`); authorities `ca`, `etcd-ca`, `front-proxy-ca`; of
    * the kubelet `kubelet-client`, `kubelet-server` (signed by the cluster) and `kubelet` (which it made for itself).
    */
   readonly name: string;
@@ -13,13 +13,13 @@ export interface Certificate {
   readonly begins: string;
   /** ISO 8601. */
   readonly expires: string;
-  /** Hexadecimal; tells a certificate from the one that was there before. */
+  /** Hexadecimal. It differs from the serial number of the certificate before a renewal. */
   readonly serial: string;
-  /** Common name, or the whole subject where it has none. */
+  /** Common name, or the whole subject if it has no common name. */
   readonly subject: string;
   /** Common name of its authority. */
   readonly issuer: string;
-  /** DNS names and addresses that it is for. */
+  /** DNS names and addresses for which it is valid. */
   readonly names: readonly string[];
 }
 

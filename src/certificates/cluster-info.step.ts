@@ -21,7 +21,7 @@ export const CLUSTER_INFO = {
 const kubeconfigIn = (clusterInfo: JsonObject): string | undefined => textsOf(clusterInfo['data'])['kubeconfig'];
 
 /**
- * The CAs that joining hosts are told; undefined if the cluster tells them none. @throws FactError if cluster-info has
+ * The CAs in cluster-info, which joining hosts trust; undefined if it has none. @throws FactError if cluster-info has
  * another form
  */
 export function announcedCas(cluster: ClusterUp): readonly AuthorityCertificate[] | undefined {
@@ -35,7 +35,7 @@ export function announcedCas(cluster: ClusterUp): readonly AuthorityCertificate[
   });
 }
 
-/** The CAs that pods get. @throws FactError if one of them is no certificate */
+/** The CAs in the ConfigMap that pods mount. @throws FactError if one of them is no certificate */
 export const podsCas = (cluster: ClusterUp): readonly AuthorityCertificate[] =>
   ofCluster(cluster, 'ConfigMap kube-root-ca.crt', () => certificatesIn(cluster.rootCas).map(authorityCertificate));
 
@@ -43,7 +43,7 @@ export const podsCas = (cluster: ClusterUp): readonly AuthorityCertificate[] =>
 const sameSet = (some: readonly AuthorityCertificate[], others: readonly AuthorityCertificate[]): boolean =>
   [...some.map(({ pem }) => pem)].sort().join('') === [...others.map(({ pem }) => pem)].sort().join('');
 
-/** The same kubeconfig with these certificates in it. */
+/** The kubeconfig with these certificates as its CA. */
 function withCas(text: string, bundle: readonly AuthorityCertificate[]): string {
   const data = Buffer.from(bundle.map(({ pem }) => pem).join('')).toString('base64');
   return stringify(withInClusters(kubeconfigOf(text), { 'certificate-authority-data': data }));
@@ -68,9 +68,9 @@ async function announce(
 }
 
 /**
- * Has the cluster tell joining hosts and pods these CAs: cluster-info, and kube-root-ca.crt, which the controller
- * manager writes by itself when it has started with them. `later`: an authority that this run is still to make;
- * `nothing`: all is told.
+ * Publishes these CAs to joining hosts and pods: writes cluster-info, and waits for kube-root-ca.crt, which the
+ * controller manager writes after it has started with them. `later`: this run has not made an authority yet. `nothing`:
+ * there is nothing to publish.
  */
 export const authorityPublished = (
   wanted: (target: Target<'cluster'>) => readonly AuthorityCertificate[] | 'later' | 'nothing',

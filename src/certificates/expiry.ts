@@ -5,8 +5,9 @@ import type { Certificate } from './certificates.facts.ts';
 import { daysLeft, isDue, leftText } from './expiry.value.ts';
 
 /**
- * Who renews a certificate. `kbuild`: `up` and `certs renew`. `kubelet`: by itself. `you`: it comes from the inventory,
- * or is an authority's. `nobody`: no program verifies it either (what a kubelet made for itself).
+ * The program or person that renews a certificate. `kbuild`: `up` and `certs renew`. `kubelet`: its own certificate.
+ * `you`: a certificate from the inventory, or of an authority. `nobody`: no program verifies it either (what a kubelet
+ * made for itself).
  */
 export type Renewer = 'kbuild' | 'kubelet' | 'you' | 'nobody';
 
@@ -22,7 +23,7 @@ export function renewerOf({ etcd }: Pick<Inventory, 'etcd'>, name: string): Rene
   return AUTHORITIES.has(name) || (etcd.topology === 'external' && OF_YOUR_ETCD.has(name)) ? 'you' : 'kbuild';
 }
 
-/** A certificate whose time to be renewed has come. */
+/** A certificate that is due for renewal. */
 export interface Expiring {
   readonly name: string;
   /** ISO 8601, the day only. */
@@ -32,15 +33,15 @@ export interface Expiring {
   readonly renewer: Renewer;
 }
 
-/** A certificate's time, in ms. */
+/** Validity of a certificate, in ms since the epoch. */
 export const validityOf = ({ begins, expires }: Pick<Certificate, 'begins' | 'expires'>) => ({
   beginsMs: Date.parse(begins),
   endsMs: Date.parse(expires),
 });
 
 /**
- * The certificates of a host that it is time to renew, soonest first; not those that no program verifies. @throws
- * FactError if they could not be observed.
+ * The certificates of a host that are due for renewal, soonest expiry first. Without certificates that no program
+ * verifies. @throws FactError if they could not be observed.
  */
 export const expiring = (
   inventory: Inventory,
@@ -87,14 +88,14 @@ export function renewal(found: readonly Expiring[]): string {
   ].join('; ');
 }
 
-/** Why a certificate is renewed now, as text after "found"; undefined: it is left alone. */
+/** The reason why kbuild renews a certificate now, as text after "found"; undefined if it does not. */
 export type Due = (
   host: string,
   certificate: Certificate,
   about: { readonly inventory: Inventory; readonly nowMs: number },
 ) => string | undefined;
 
-/** Certificates of which little time is left. */
+/** Certificates that expire soon. */
 export const nearItsEnd: Due = (_, certificate, { inventory, nowMs }) =>
   isDue(validityOf(certificate), nowMs, inventory.certificates.renewBeforeMs)
     ? leftText(Date.parse(certificate.expires), nowMs)
@@ -104,8 +105,8 @@ const identity = (host: string, { name, serial }: Pick<Certificate, 'name' | 'se
   [host, name, serial].join(' ');
 
 /**
- * Certificates that an operator wants renewed whatever time is left: those of these names (undefined: all) that are on
- * these hosts now. Those that take their place are left alone.
+ * Certificates that the operator wants to renew regardless of their expiry: those of these names (undefined: all) that
+ * are on these hosts now. Does not match the new certificates that replace them.
  */
 export function asked(
   hosts: readonly { readonly host: { readonly name: string }; readonly facts: Pick<LinuxFacts, 'certificates'> }[],

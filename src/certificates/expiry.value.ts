@@ -12,20 +12,20 @@ export const RENEWED_BEFORE_MS = RENEWED_AT_DAYS * DAY_MS;
 /** Whole days until an end, both times in ms; negative: it has passed. */
 export const daysLeft = (endMs: number, nowMs: number): number => Math.floor((endMs - nowMs) / DAY_MS);
 
-/** When something is valid, ms since the epoch. */
+/** A period of validity, ms since the epoch. */
 export interface Validity {
   readonly beginsMs: number;
   readonly endsMs: number;
 }
 
 /**
- * True when it is time to renew: at most so many ms are left, or a third of its life where that is less (cert-manager's
- * default), so that what is valid for a shorter time than `beforeMs` is not renewed in every run.
+ * True if a certificate is due for renewal: at most `beforeMs` are left, or a third of its lifetime if that is less
+ * (cert-manager's default). Otherwise every run would renew a certificate whose lifetime is shorter than `beforeMs`.
  */
 export const isDue = ({ beginsMs, endsMs }: Validity, nowMs: number, beforeMs: number): boolean =>
   endsMs - nowMs <= Math.min(beforeMs, (endsMs - beginsMs) / 3);
 
-/** What is left of a validity, as text after "found": `12 days left`, `40 minutes left`, `expired`. */
+/** The remaining validity, as text after "found": `12 days left`, `40 minutes left`, `expired`. */
 export function leftText(endsMs: number, nowMs: number): string {
   if (endsMs < nowMs) return 'expired';
   const days = daysLeft(endsMs, nowMs);

@@ -21,27 +21,25 @@ export const certificatesIn = (pem: string): readonly string[] =>
 
 const PUBLIC_KEY = /(?:^# \S+\n)?^-----BEGIN ((?:RSA )?PUBLIC KEY)-----[^-]+-----END \1-----/gm;
 
-/**
- * The public keys of a PEM text, each of them with a line end, in their order; a line before one that names it (`#
- * NAME`) belongs to it.
- */
+/** The public keys of a PEM text, each with a line end, in their order. A line `# NAME` before a key belongs to it. */
 export const publicKeysIn = (pem: string): readonly string[] => (pem.match(PUBLIC_KEY) ?? []).map((one) => `${one}\n`);
 
 /**
- * The fingerprints of all certificates of a PEM text but the first, which is the host's own authority: it is several
- * while an authority is rotated.
+ * The fingerprints of all certificates of a PEM text but the first, which is the host's own authority. There are
+ * further ones while an authority is rotated.
  */
 export const furtherFingerprints = (pem: string): readonly string[] =>
   certificatesIn(pem).slice(1).map(spkiFingerprint);
 
-/** The beginning of a fingerprint, for messages that set one beside another. */
+/** The beginning of a fingerprint, for messages that compare fingerprints. */
 export const shortFingerprint = (fingerprint: string): string => fingerprint.slice(0, 'sha256:'.length + 12);
 
 /** The types that kubeadm's loader of CA keys knows (client-go/util/keyutil). */
 const KEY_TYPES: readonly (string | undefined)[] = ['rsa', 'ec'];
 
 /**
- * Why a text is no certificate of a CA; undefined if it is. Of several certificates the first counts, as for kubeadm.
+ * The reason why a text is not a certificate of a CA; undefined if it is one. Checks the first of several certificates,
+ * as kubeadm does.
  */
 export function authorityProblem(pem: string): string | undefined {
   try {
@@ -55,8 +53,8 @@ export function authorityProblem(pem: string): string | undefined {
 }
 
 /**
- * Why kubeadm cannot use a key with a certificate; undefined if it can, or if the key is empty. Shows nothing of the
- * key.
+ * Why kubeadm cannot use a key with a certificate; undefined if it can, or if the key is empty. The reason never
+ * contains a part of the key.
  */
 export function keyProblem(pem: string, key: Secret): string | undefined {
   const text = revealed(key);

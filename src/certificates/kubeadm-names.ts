@@ -1,7 +1,7 @@
 import type { KubeadmAuthority } from './authorities.value.ts';
 
 /**
- * What `kubeadm certs renew` renews, by its name there, and the authority that signs it
+ * The certificates that `kubeadm certs renew` renews, by their names there, and the authority that signs each
  * (cmd/kubeadm/app/phases/certs/certlist.go).
  */
 const SIGNED_BY = {

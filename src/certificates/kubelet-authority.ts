@@ -4,16 +4,18 @@ import { hasKubeletAuthority, servesByCluster, withoutKubeletAuthority } from '.
 import type { JsonObject } from '../shell/decode.ts';
 
 /**
- * True for a live cluster whose API servers are yet to verify the certificates of kubelets, while `serverTLSBootstrap`
- * is what gives kubelets such certificates: the API servers get the flag when every kubelet has one, so that `kubectl
- * logs` works all the time.
+ * True for a live cluster whose API servers do not verify the certificates of kubelets yet, although the inventory
+ * wants it and kubelets get such certificates from `serverTLSBootstrap`. The API servers get the flag only when every
+ * kubelet has its certificate, so that `kubectl logs` always works.
  */
 export const isAuthorityAhead = ({ hosts, kubeadm }: Inventory, { settings }: ClusterUp): boolean =>
   hasKubeletAuthority(kubeadm.cluster) &&
   hosts.some(servesByCluster) &&
   !hasKubeletAuthority(settings?.['cluster'] as JsonObject | undefined);
 
-/** The inventory as it counts until every kubelet serves with a certificate of the cluster. */
+/**
+ * The inventory to apply until every kubelet serves with a certificate of the cluster: without the API servers' flag.
+ */
 export function beforeKubeletsServe(inventory: Inventory, cluster: ClusterUp): Inventory {
   if (!isAuthorityAhead(inventory, cluster)) return inventory;
   const { kubeadm } = inventory;

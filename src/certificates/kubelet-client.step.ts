@@ -18,9 +18,9 @@ import { signingAuthority } from './signing-command.value.ts';
 const CA = '/etc/kubernetes/pki/ca.crt';
 
 /**
- * What is wrong with the certificate of a joined host's kubelet; undefined: nothing. The kubelet renews it by itself,
- * and cannot when it was off for too long. That of a deleted node is not mended: it would register again with a network
- * that was given to others.
+ * The flaw of the client certificate of a joined host's kubelet; undefined if it has none. The kubelet renews it by
+ * itself, unless it was off for too long. Returns undefined for a deleted node: its kubelet would register it again
+ * with a pod network that another node may have now.
  */
 function flaw(target: Target): string | undefined {
   const { facts } = target;
@@ -30,14 +30,14 @@ function flaw(target: Target): string | undefined {
   return Date.parse(found.expires) <= facts.nowMs ? `one that ended ${found.expires}` : undefined;
 }
 
-/** Has an external authority sign it. */
+/** Lets the inventory's signing command sign the certificate. */
 async function signedElsewhere({ inventory, host }: Target, on: On): Promise<void> {
   const signed = await signedCertificates(on(host), inventory, ['kubelet.conf']);
   const place = placeCertificates(inventory, host, ['kubelet.conf']);
   await on(host).job('kubelet-certificate', using(place, sh`systemctl restart kubelet`), signed);
 }
 
-/** By this control plane itself: the API may be away because of it. */
+/** Signs on the control plane itself: without this certificate the API may not answer. */
 async function signedHere({ inventory, host }: Target, on: On): Promise<void> {
   await on(host).job('kubelet-certificate', using(signedByThisHost(inventory, host), sh`systemctl restart kubelet`), {
     'config.yaml': secretYaml([initConfiguration(inventory, host), clusterConfiguration(inventory)]),

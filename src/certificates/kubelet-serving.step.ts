@@ -27,7 +27,7 @@ function namesOf(host: Host): ReadonlySet<string> {
   return new Set([`DNS:${host.name}`, ...[host.internalAddress, ...addresses].map((address) => `IP:${address}`)]);
 }
 
-/** What is wrong with a request: its user, its subject, or names that are not the node's own. undefined: nothing. */
+/** The flaw of a request: its user, its subject, or names that are not the node's own; undefined if it has none. */
 function objection(host: Host, asked: KubeletRequest): string | undefined {
   let found: Certified;
   try {
@@ -46,8 +46,7 @@ function objection(host: Host, asked: KubeletRequest): string | undefined {
 }
 
 /**
- * A change that refuses a request. It fails its own host alone: a node must not keep `up` from all others by what it
- * asks for.
+ * A change that refuses a request. Only its own host fails: the request of one node must not stop `up` on all others.
  */
 const refusal = (host: Host, { name }: KubeletRequest, why: string): Change => ({
   summary: `refuse the serving certificate of the kubelet of ${host.name} (its request ${name} ${why})`,
@@ -104,14 +103,14 @@ async function approve(target: Pick<Target<Kind>, 'inventory' | 'host' | 'fleet'
   );
 }
 
-/** The request of the node's kubelet that waits; undefined: none. */
+/** The pending request of the node's kubelet; undefined if there is none. */
 function pendingOf({ host, fleet: { cluster } }: Pick<Target<Kind>, 'host' | 'fleet'>): KubeletRequest | undefined {
   return cluster.state === 'up'
     ? cluster.kubeletRequests.find(({ profile, node }) => profile === 'server' && node === host.name)
     : undefined;
 }
 
-/** What is wrong with the certificate with which the kubelet of a Linux host serves; undefined: nothing. */
+/** The flaw of the certificate with which the kubelet of a Linux host serves; undefined if it has none. */
 function flaw({ host, facts }: Target): string | undefined {
   const found = facts.certificates.find(({ name }) => name === 'kubelet-server');
   if (found === undefined) return 'found none';
@@ -151,8 +150,8 @@ const servingRequested: Step = {
 };
 
 /**
- * Approves the serving certificate that a kubelet asks for (no controller of Kubernetes does), after its user, its
- * names and its addresses were compared with the inventory; signs it if the authority is external.
+ * Compares the user, the names and the addresses of a kubelet's request for a serving certificate with the inventory,
+ * and approves it: no controller of Kubernetes does. Signs it if the authority is external.
  */
 const servingApproved: Step = {
   name: 'kubelet-serving',
@@ -176,7 +175,7 @@ const servingApproved: Step = {
 /** The steps about the serving certificate of a Linux node's kubelet. */
 export const kubeletServing: readonly Step[] = [servingRequested, servingApproved];
 
-/** The same for a Windows node, whose certificate kbuild cannot observe: only what the kubelet asks for. */
+/** The same for a Windows node. kbuild cannot observe its certificate, only the kubelet's requests. */
 export const windowsKubeletServing: Step<'windows'> = {
   name: 'kubelet-serving',
   diff: (target) => {

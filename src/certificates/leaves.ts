@@ -84,10 +84,10 @@ export function leavesOf({ role }: LinuxHost, action: 'init' | 'join'): readonly
 const signedFile = (name: LeafName): string => `signed_${name}`;
 
 /**
- * Of these certificates, those whose authority signs by a command: creates keys and requests on the host, has them
- * signed one after another, and returns the certificates as private files of the job that installs them. Keys never
- * leave the host. Returns no files if kubeadm signs all of them. @throws Refused for a certificate that does not match
- * its request; by then only keys on tmpfs were written.
+ * Signs those of these certificates whose authority signs by a command: creates keys and requests on the host, lets the
+ * command sign one after another, and returns the certificates as private files of the job that installs them. Keys
+ * never leave the host. Returns no files if kubeadm signs all of them. @throws Refused for a certificate that does not
+ * match its request; until then kbuild has only written keys on tmpfs.
  */
 export async function signedCertificates(
   remote: Remote<'sh'>,
@@ -132,15 +132,15 @@ const RESTARTED: Readonly<Record<string, string>> = {
 };
 
 /**
- * The components that must restart after these kubeconfigs lead elsewhere. kube-vip asks the API server of its own
- * host.
+ * The components that must restart after these kubeconfigs name another server. Not kube-vip: it connects to the API
+ * server of its own host.
  */
 export const restartedByLead = (led: readonly string[]): readonly string[] =>
   led.flatMap((name) => RESTARTED[name] ?? []);
 
 /**
- * The components that must restart after these certificates are renewed. A kube-vip that waits for its turn would not
- * notice that its certificate has ended, and would never take the virtual address over.
+ * The components that must restart after these certificates are renewed. A kube-vip that is not the leader would not
+ * notice that its certificate has expired, and could never take the virtual address over.
  */
 export const restartedBy = (
   { loadBalancer }: Pick<Inventory, 'loadBalancer'>,

@@ -8,15 +8,15 @@ import { KUBECONFIGS, pemOf, placeAuthority, type Placement, placementFiles, rea
 import { keyFiles, placeServiceAccountKey } from './service-account-key.ts';
 
 /**
- * Keeps what a way back needs, before the authorities of a control plane change: a copy of its /etc/kubernetes, and
+ * Saves, before the authorities of a control plane change, the data for a way back: a copy of its /etc/kubernetes, and
  * once a snapshot of etcd.
  */
 export type KeepControlPlane = (on: On, host: LinuxHost) => Promise<void>;
 
-/** How long a host may take until its components are seen to be younger than the files that they read, in ms. */
+/** Limit in ms until kbuild observes that a host's components are younger than the files that they read. */
 export const PLACED_SETTLE_MS = 5 * 60_000;
 
-/** The certificates in words: who they are of, and when they end; of public keys the names. */
+/** The certificates as text: subject and expiry; of public keys the names. */
 export const bundleText = (all: readonly AuthorityCertificate[]): string =>
   all.length === 0
     ? 'none'
@@ -26,7 +26,7 @@ export const bundleText = (all: readonly AuthorityCertificate[]): string =>
         )
         .join(' and ');
 
-/** Kubeconfigs of the host that hold other certificates. Those that name a file hold none. */
+/** Kubeconfigs of the host that contain other certificates. A kubeconfig that names a file contains none. */
 const otherKubeconfigs = ({ facts }: Target, bundle: readonly AuthorityCertificate[]): readonly string[] =>
   KUBECONFIGS.filter((name) => {
     const found = facts.authorities.kubeconfigs.get(name) ?? [];
@@ -57,8 +57,8 @@ function hasOldKubelet({ facts }: Target, name: RotatedName): boolean {
 }
 
 /**
- * How a host falls short of trusting these certificates, as text after "found"; empty if it does, and all that it runs
- * does.
+ * The reasons why a host, or a component on it, does not trust these certificates yet, as text after "found"; empty if
+ * all do.
  */
 function placementFlaws(target: Target, name: RotatedName, bundle: readonly AuthorityCertificate[]): readonly string[] {
   const has = target.facts.authorities.files[name].bundle;
@@ -71,7 +71,7 @@ function placementFlaws(target: Target, name: RotatedName, bundle: readonly Auth
   ];
 }
 
-/** What an operator calls these components, and about how long each is away. */
+/** The operator's names of these components, and about how long each is away. */
 const RESTARTS: Readonly<Record<string, Pick<Restart, 'what' | 'aboutMs'>>> = {
   'kube-apiserver': { what: 'API server', aboutMs: ABOUT_MS.apiServer },
   'kube-controller-manager': { what: 'controller manager', aboutMs: ABOUT_MS.pod },
@@ -80,7 +80,7 @@ const RESTARTS: Readonly<Record<string, Pick<Restart, 'what' | 'aboutMs'>>> = {
   etcd: { what: 'etcd', aboutMs: ABOUT_MS.pod },
 };
 
-/** What restarts on a host when it gets other certificates of an authority. */
+/** The components that restart on a host when it gets other certificates of an authority. */
 export function placementRestarts(
   { inventory, host }: Pick<Target, 'inventory' | 'host'>,
   name: RotatedName,
@@ -93,8 +93,8 @@ export function placementRestarts(
 }
 
 /**
- * Has a host trust these certificates, and restarts what read others. @throws Refused while a member of etcd that must
- * restart is needed
+ * Installs these certificates on a host, and restarts the components that have read others. @throws Refused while etcd
+ * needs a member that must restart
  */
 export async function place(
   { inventory, host }: Pick<Target, 'inventory' | 'host'>,
@@ -109,23 +109,23 @@ export async function place(
   }
   const pods = host.role === 'control-plane' ? readersOf(inventory, name) : [];
   const whole = { pods, restartsKubelet: name === 'ca', ...placement, name };
-  // Not the other control planes: while an authority changes, it may be this change that mends them.
+  // Does not require that other control planes are healthy: while an authority changes, this change may repair them.
   if (whole.pods.includes('etcd')) await passEtcdGate(inventory, on(host), host);
   await on(host).job('place-authority', placeAuthority(inventory, host, whole), placementFiles(whole.bundle));
 }
 
-/** What a host is to trust. */
+/** The certificates that a host must trust. */
 interface Wanted {
   readonly bundle: readonly AuthorityCertificate[];
-  /** The summary's beginning. */
+  /** The beginning of the summary. */
   readonly why: string;
   /** Common names of authorities that no port names any more. */
   readonly withdrawn?: readonly string[];
-  /** Done before the host changes; what it throws leaves the host as it is. */
+  /** Runs before the host changes. If it throws, the host stays as it is. */
   readonly before?: (on: On, host: LinuxHost) => Promise<void>;
 }
 
-/** The change that has a host trust these certificates; none if it does. */
+/** The change that installs these certificates on a host; none if it trusts them already. */
 export function placing(
   target: Target,
   name: RotatedName,

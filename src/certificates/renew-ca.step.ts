@@ -28,10 +28,10 @@ const onControlPlanes = (fleet: Fleet, name: KubeadmAuthority): readonly Authori
 export const newestOf = (fleet: Fleet, name: KubeadmAuthority): AuthorityCertificate | undefined =>
   onControlPlanes(fleet, name).toSorted((a, b) => b.beginsMs - a.beginsMs || b.expiresMs - a.expiresMs)[0];
 
-/** Which certificates of authorities are replaced: those of these serials. */
+/** The certificates of authorities that a run replaces, by their serial numbers. */
 export type Renewals = ReadonlyMap<KubeadmAuthority, ReadonlySet<string>>;
 
-/** How serial numbers begin that kbuild gives authorities: so it knows a certificate that it has made. */
+/** Prefix of the serial numbers that kbuild gives to authorities. It marks the certificates that kbuild made. */
 const OWN_SERIAL = '4B55';
 const SERIAL_BYTES = 16;
 
@@ -42,9 +42,9 @@ const isJustRenewed = ({ serial, beginsMs }: AuthorityCertificate, nowMs: number
   serial.toUpperCase().startsWith(OWN_SERIAL) && serial.length === 2 * SERIAL_BYTES && nowMs - beginsMs < DAY_MS;
 
 /**
- * What a run is to renew: the certificates that are there now. If kbuild has renewed one within the last day, or the
- * hosts differ, a run was cut off: the newest is the new one already, and only has to reach the others. `again`: it is
- * renewed all the same.
+ * The certificates that a run must renew: those on the hosts now. If kbuild has renewed one within the last day, or if
+ * the hosts differ, an earlier run was interrupted: the newest certificate is already the new one, and only has to
+ * reach the other hosts. `again`: renew it even then.
  */
 export function renewalsOf(
   fleet: Fleet,
@@ -61,9 +61,7 @@ export function renewalsOf(
   );
 }
 
-/**
- * The certificate that every host gets: the inventory's, if it brings the CA. Undefined while it is still to be made.
- */
+/** The certificate that every host gets: the inventory's, if it brings the CA. Undefined until a host has made it. */
 function successor(
   inventory: Pick<Inventory, 'certificates'>,
   fleet: Fleet,
@@ -77,7 +75,7 @@ function successor(
 }
 
 /**
- * The certificate with a new end, from the output of the job. @throws Refused if the key on the host is not the
+ * The certificate with a new expiry, from the output of the job. @throws Refused if the key on the host is not the
  * authority's
  */
 function checked(host: string, printed: string, old: AuthorityCertificate): AuthorityCertificate {
@@ -108,7 +106,7 @@ function refuseOtherKey({ host, facts }: Target, name: KubeadmAuthority, next: A
 
 const serialNumber = (): string => `${OWN_SERIAL}${randomBytes(SERIAL_BYTES - OWN_SERIAL.length / 2).toString('hex')}`;
 
-/** Makes the certificate on this host, and has the host trust it at once. */
+/** Makes the certificate on this host, and installs it there at once. */
 function making(target: Target, name: KubeadmAuthority, old: AuthorityCertificate, keep: KeepControlPlane): Change {
   const { inventory, host, facts } = target;
   return {
@@ -124,8 +122,8 @@ function making(target: Target, name: KubeadmAuthority, old: AuthorityCertificat
 }
 
 /**
- * An authority with a new end and its old key, so that all that it has signed stays valid: the first host that has the
- * key makes the certificate, the others take it from there.
+ * Renews an authority with its old key, so that all certificates that it has signed stay valid. The first host that has
+ * the key makes the new certificate, the others copy it.
  */
 export const authorityRenewed = (name: KubeadmAuthority, renewals: Renewals, keep: KeepControlPlane): Step => ({
   name: `${name}-renewed`,
@@ -155,7 +153,7 @@ export const authorityRenewed = (name: KubeadmAuthority, renewals: Renewals, kee
   },
 });
 
-/** What the cluster tells joining hosts and pods, when its CA is renewed. */
+/** The CAs that the cluster publishes to joining hosts and pods when its CA is renewed. */
 export const renewedCas =
   (renewals: Renewals) =>
   ({ inventory, fleet }: Pick<Target<'cluster'>, 'inventory' | 'fleet'>): readonly AuthorityCertificate[] | 'later' => {

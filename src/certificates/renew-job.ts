@@ -8,7 +8,7 @@ import { AUTHORITY_FILES } from './authorities.facts.ts';
 import { authorityOf, type RenewedName } from './kubeadm-names.ts';
 import { restartedBy } from './leaves.ts';
 
-/** What of these certificates a port shows, as `FILE ADDRESS:PORT`. */
+/** The certificates among these that a port serves, as `FILE ADDRESS:PORT`. */
 function served(
   inventory: Inventory,
   { internalAddress }: LinuxHost,
@@ -24,8 +24,8 @@ function served(
 
 /**
  * The job that renews certificates of a joined control plane with kubeadm, and returns when its ports serve the new
- * ones. config.yaml, a ClusterConfiguration, lies in its folder: without one, kubeadm takes its defaults while the API
- * does not answer. Subject and names stay as they were, or become those of the configuration.
+ * ones. config.yaml, a ClusterConfiguration, lies in its folder: without it kubeadm would use its defaults while the
+ * API does not answer. Subject and names stay as they were, or follow the configuration.
  */
 export const renewCertificates = (
   inventory: Inventory,

@@ -16,12 +16,15 @@ import { signingAuthority } from './signing-command.value.ts';
 
 interface Names {
   readonly missing: readonly string[];
-  /** Names that the inventory had and has no more. What kbuild did not put there stays. */
+  /** Names that were removed from the inventory. Names that kbuild did not add stay in the certificate. */
   readonly dropped: readonly string[];
   readonly kept: readonly string[];
 }
 
-/** How the names of the API server's certificate on a host differ from the inventory; undefined where there is none. */
+/**
+ * The differences between the names in the API server's certificate and the inventory; undefined if there is no
+ * certificate.
+ */
 function differing({ inventory, facts, fleet }: Target, removed: 'go' | 'stay'): Names | undefined {
   const certificate = facts.certificates.find(({ name }) => name === 'apiserver');
   if (certificate === undefined) return undefined;
@@ -82,15 +85,12 @@ const signedFor = (removed: 'go' | 'stay'): Step => ({
 
 /**
  * Signs the certificate of a joined control plane's API server for the names that the inventory gives it, with a new
- * key. The API server reads it again without a restart. It runs before the settings are noted, by which it knows the
- * names that were removed.
+ * key. The API server reloads it without a restart. Runs before kbuild records the settings: the recorded settings show
+ * which names were removed.
  */
 export const apiServerCertificateNames: Step = signedFor('go');
 
-/**
- * The same while the endpoint moves: names that the inventory no longer has stay, because clients still come by the old
- * endpoint.
- */
+/** The same during a move of the endpoint: removed names stay, because clients still use the old endpoint. */
 export const apiServerNamesAdded: Step = signedFor('stay');
 
 /** The certificates that this step renews: not those of an etcd on hosts of its own, which its steps renew. */
@@ -106,7 +106,7 @@ function found(target: Target, due: Due): readonly { readonly name: RenewedName;
   });
 }
 
-/** @throws Refused when an authority that must sign has itself ended: no client would trust what it signs */
+/** @throws Refused when an authority that must sign has itself expired: no client would trust the new certificates */
 function refuseEndedAuthority({ host, facts }: Target, names: readonly RenewedName[]): void {
   const ended = facts.certificates.find(
     ({ name, expires }) => Date.parse(expires) <= facts.nowMs && names.some((one) => authorityOf(one) === name),
@@ -120,7 +120,7 @@ function refuseEndedAuthority({ host, facts }: Target, names: readonly RenewedNa
   );
 }
 
-/** What an authority signs by its command. The keys of the others are on the host, and kubeadm signs with them. */
+/** Renews with the signing command where the authority has one. kubeadm signs the others with the keys on the host. */
 async function renew({ inventory, host }: Target, names: readonly RenewedName[], on: On): Promise<void> {
   const asked = names.filter((name) => signsByCommand(inventory, authorityOf(name)));
   if (asked.length > 0) {
@@ -135,9 +135,8 @@ async function renew({ inventory, host }: Target, names: readonly RenewedName[],
 }
 
 /**
- * Renews the certificates of a joined control plane, with new keys, when `due` says so. The API server and etcd read
- * theirs again without a restart. It waits for no absent control plane: certificates end whether or not that one comes
- * back.
+ * Renews the certificates of a joined control plane, with new keys, when `due` says so. The API server and etcd reload
+ * theirs without a restart. Does not wait for absent control planes: certificates expire in the meantime.
  */
 export const controlPlaneCertificates = (due: Due): Step => ({
   name: 'control-plane-certificates',
@@ -158,5 +157,5 @@ export const controlPlaneCertificates = (due: Due): Step => ({
   },
 });
 
-/** The same for those that end soon. */
+/** The same for certificates that expire soon. */
 export const renewedCertificates: Step = controlPlaneCertificates(nearItsEnd);

@@ -66,8 +66,8 @@ async function prepare(target: Target, rotating: Rotating, on: On): Promise<void
 }
 
 /**
- * Both authorities, with their keys, lie beside the file of every control plane: the first makes the new one. Nothing
- * uses it yet.
+ * Puts both authorities with their keys beside the authority's file on every control plane. The first control plane
+ * makes the new authority. No component uses it yet.
  */
 export const authorityPrepared = (rotating: Rotating): Step => ({
   name: 'authority-prepared',
@@ -99,8 +99,8 @@ export const authorityPrepared = (rotating: Rotating): Step => ({
 });
 
 /**
- * The controller manager of a control plane signs with files of its own, because the file of the CA is about to hold
- * two certificates.
+ * Lets the controller manager of a control plane sign with files of its own, because the file of the CA is about to
+ * contain two certificates.
  */
 export const signingApart = (rotating: Rotating): Step => ({
   name: 'signing-apart',

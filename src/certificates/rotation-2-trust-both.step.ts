@@ -12,13 +12,16 @@ const WATCHES = { units: ['kubelet'] } as const;
 const isNode = (target: Target): boolean =>
   (target.host.role === 'control-plane' || target.host.role === 'worker') && standing(target) === 'joined';
 
-/** True if a kubeconfig of the host knows one of the two alone: kubeadm wrote it so, when the host joined meanwhile. */
+/**
+ * True if a kubeconfig of the host trusts only one of the two: kubeadm wrote it when the host joined during the
+ * rotation.
+ */
 const hasBlindKubeconfig = ({ facts }: Target, { old, fresh }: Rotation): boolean =>
   [...facts.authorities.kubeconfigs.values()].some(
     (known) => known.length > 0 && [old, fresh].some((one) => !trusts({ bundle: known }, one)),
   );
 
-/** A host trusts both authorities, the old one first, so that kubeadm goes on to sign with it. */
+/** Lets a host trust both authorities. The old one comes first, so that kubeadm still signs with it. */
 export const bothTrusted = (rotating: Rotating): Step => ({
   name: 'both-trusted',
   settleMs: PLACED_SETTLE_MS,
@@ -41,7 +44,7 @@ export const bothTrusted = (rotating: Rotating): Step => ({
   },
 });
 
-/** What the cluster tells joining hosts and pods while both authorities are trusted. */
+/** The CAs that the cluster publishes to joining hosts and pods while both authorities are trusted. */
 export const bothCas =
   (rotating: Rotating) =>
   (target: Target<'cluster'>): readonly AuthorityCertificate[] | 'later' | 'nothing' => {
@@ -51,7 +54,7 @@ export const bothCas =
     return isDropping(target.fleet, rotating.name, rotation) ? 'nothing' : [rotation.old, rotation.fresh];
   };
 
-/** @throws Refused while a host would be cut off without the authority that goes */
+/** @throws Refused while a host would lose its connection without the authority that the rotation removes */
 function refuseTooEarly({ fleet }: Target, { name, direction }: Rotating, rotation: Rotation): void {
   const { survivor, loser } = endOf(rotation, direction);
   const signed = signedBy(fleet, loser);
@@ -62,7 +65,7 @@ function refuseTooEarly({ fleet }: Target, { name, direction }: Rotating, rotati
       'rotation-order',
       others.join(', '),
       `${loser.subject} cannot go yet: tokens may still be signed with it here`,
-      'run the same command again: it does what is left first',
+      'run the same command again: it completes the earlier steps first',
     );
   if (signed.length === 0 && blind.length === 0) return;
   throw new Refused(
@@ -72,11 +75,11 @@ function refuseTooEarly({ fleet }: Target, { name, direction }: Rotating, rotati
       ...(signed.length === 0 ? [] : [`it has signed ${signed.join(', ')}`]),
       ...(blind.length === 0 ? [] : [`${blind.join(', ')} does not trust ${survivor.subject}`]),
     ].join('; ')}`,
-    'run the same command again: it does what is left first',
+    'run the same command again: it completes the earlier steps first',
   );
 }
 
-/** A host trusts only the authority that is left. */
+/** Lets a host trust only the authority that remains. */
 export const loserGone = (rotating: Rotating): Step => ({
   name: 'only-one-trusted',
   settleMs: PLACED_SETTLE_MS,
@@ -105,7 +108,7 @@ export const loserGone = (rotating: Rotating): Step => ({
   },
 });
 
-/** What the cluster tells joining hosts and pods in the end. */
+/** The CAs that the cluster publishes to joining hosts and pods at the end of a rotation. */
 export const survivingCas =
   (rotating: Rotating) =>
   (target: Target<'cluster'>): readonly AuthorityCertificate[] | 'later' | 'nothing' => {

@@ -22,7 +22,7 @@ function otherLeaves({ facts }: Target, { name }: Rotating, issuer: string): rea
   });
 }
 
-/** How a control plane falls short of signing with the authority that is left, as text after "found". */
+/** The reasons why a control plane does not sign with the remaining authority yet, as text after "found". */
 function flawsOf(target: Target, rotating: Rotating, rotation: Rotation): readonly string[] {
   const { name, direction } = rotating;
   const { survivor, loser } = endOf(rotation, direction);
@@ -38,9 +38,7 @@ function flawsOf(target: Target, rotating: Rotating, rotation: Rotation): readon
   ];
 }
 
-/**
- * @throws Refused while a host, or what the cluster tells hosts and pods, does not trust the authority that is to sign
- */
+/** @throws Refused while a host, or a CA that the cluster publishes, does not include the authority that will sign */
 function refuseUntrusted(
   { inventory, fleet }: Target,
   { name }: Rotating,
@@ -52,7 +50,7 @@ function refuseUntrusted(
       'rotation-order',
       blind.join(', '),
       `${survivor.subject} cannot sign yet: it is not trusted here`,
-      'run the same command again: it does what is left first',
+      'run the same command again: it completes the earlier steps first',
     );
   const { cluster } = fleet;
   if (name !== 'ca' || cluster.state !== 'up') return;
@@ -62,7 +60,7 @@ function refuseUntrusted(
     'rotation-order',
     inventory.name,
     `${survivor.subject} cannot sign yet: hosts that join, or pods, are not told to trust it`,
-    'run the same command again: it does what is left first',
+    'run the same command again: it completes the earlier steps first',
   );
 }
 
@@ -81,7 +79,7 @@ async function sign(target: Target, rotating: Rotating, rotation: Rotation, on: 
       bundle,
       pods: [],
       restartsKubelet: false,
-      // A control plane on which nothing was kept signs with what it always had.
+      // A control plane without files of the rotation keeps the key that it has.
       ...(files.beside[signer] === undefined ? {} : { signer }),
     },
     on,
@@ -93,8 +91,8 @@ async function sign(target: Target, rotating: Rotating, rotation: Rotation, on: 
 }
 
 /**
- * A control plane signs with the authority that is left, which is the first in its file, and has its own certificates
- * from it. Nothing restarts but what has its certificate in its kubeconfig.
+ * Lets a control plane sign with the remaining authority, which becomes the first in its file, and renews its own
+ * certificates from it. Restarts only the components whose certificates are in their kubeconfigs.
  */
 export const survivorSigns = (rotating: Rotating): Step => ({
   name: 'survivor-signs',
@@ -126,14 +124,14 @@ export const survivorSigns = (rotating: Rotating): Step => ({
   },
 });
 
-/** The certificates of a host's kubelet that the authority has signed which goes. */
+/** The certificates of a host's kubelet that were signed by the authority that the rotation removes. */
 const kubeletLeaves = ({ facts }: Target, issuer: string): readonly string[] =>
   facts.certificates
     .filter(({ name, issuer: found }) => (name === 'kubelet-client' || name === 'kubelet-server') && found === issuer)
     .map(({ name }) => name);
 
 /**
- * A kubelet has its certificates from the authority that is left: it asks the cluster for a new one, as it does every
+ * Gives a kubelet certificates from the remaining authority: it requests a new one from the cluster, as it does every
  * year.
  */
 export const kubeletSigned = (rotating: Rotating): Step => ({
@@ -163,7 +161,7 @@ export const kubeletSigned = (rotating: Rotating): Step => ({
               'rotation-order',
               others.join(', '),
               `the controller manager may still sign with ${loser.subject} here`,
-              'run the same command again: it does what is left first',
+              'run the same command again: it completes the earlier steps first',
             );
           await on(host).job(
             'kubelet-certificate',

@@ -10,7 +10,7 @@ import { endOf, isDropping, isSigning } from './rotation.ts';
 import { notSigningTokens } from './service-account-key.step.ts';
 import { podsLeft, signsAloneSince } from './token-use.ts';
 
-/** So many are named; of the others, their number. */
+/** Maximum number of workloads that a message names. For more it gives the number. */
 const NAMED = 8;
 
 const listed = (all: readonly string[]): string =>
@@ -19,8 +19,8 @@ const listed = (all: readonly string[]): string =>
 const shown = (workloads: readonly string[]): string => listed(workloads.map((one) => one.replace(' ', '/')));
 
 /**
- * Restarts these workloads (`namespace kind/name`); none of their pods starts until this second since the epoch is
- * over.
+ * Restarts these workloads (`namespace kind/name`). No new pod starts before the given second since the epoch has
+ * passed.
  */
 async function restart(
   { inventory, fleet }: Pick<Target<'cluster'>, 'inventory' | 'fleet'>,
@@ -37,7 +37,7 @@ async function restart(
   );
 }
 
-/** What can be restarted whose pods may have read only the old CA, as `namespace kind/name`. */
+/** Workloads that can be restarted and whose pods may have read only the old CA, as `namespace kind/name`. */
 const workloadsOf = (cluster: ClusterView): readonly string[] =>
   cluster.state !== 'up'
     ? []
@@ -58,8 +58,8 @@ export const readersLeft = (cluster: ClusterView, { workloads }: Pick<Rotating, 
         .map(({ namespace, name }) => `${namespace}/${name}`);
 
 /**
- * Restarts the workloads whose pods read the CA when they started, and may know the old one alone: one after another,
- * each as its own strategy says.
+ * Restarts the workloads whose pods may trust the old CA only, because they read it at their start: one workload after
+ * another, each with its own strategy.
  */
 export const workloadsRestarted = (rotating: Rotating): Step<'cluster'> => ({
   name: 'workloads-restarted',
@@ -92,9 +92,8 @@ export const workloadsRestarted = (rotating: Rotating): Step<'cluster'> => ({
 });
 
 /**
- * Restarts the workloads whose pods have a token from before all control planes signed with the key that is left.
- * Without that their kubelets would renew the files of the tokens within a day, but a process may have read its file
- * once.
+ * Restarts the workloads whose pods have a token from before all control planes signed with the remaining key. The
+ * kubelets renew the files of tokens within a day, but a process may read its file only once.
  */
 export const tokenHoldersRestarted = (rotating: Rotating): Step<'cluster'> => ({
   name: 'workloads-restarted',

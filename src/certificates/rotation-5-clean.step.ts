@@ -48,13 +48,12 @@ export const rotationCleaned = (rotating: Rotating): Step => ({
               'rotation-order',
               late.map((seen) => seen.host.name).join(', '),
               'the rotation has not ended here: what it kept is still needed',
-              'run the same command again: it does what is left first',
+              'run the same command again: it completes the earlier steps first',
             );
           const { cluster } = fleet;
           const now = cluster.state === 'up' ? beforeKubeletsServe(inventory, cluster) : inventory;
           if (isApart) await applySettings(on, now, host, { job: 'signing-together', parts: ['manifests'] });
-          // The certificate of the new authority, or the new public key, goes last: it says that a rotation is under
-          // way.
+          // Deletes the new authority's certificate, or the new public key, last: this file marks a running rotation.
           const files = BESIDE.flatMap((one) =>
             ['key', trustedEnd(name)].map((end) => `/etc/kubernetes/pki/${ROTATED_FILES[name]}-${one}.${end}`),
           );

@@ -123,7 +123,10 @@ export const rotationReasons: readonly Reason<Rotating>[] = [
   }),
 ];
 
-/** Refuses what would meet a rotation of an authority halfway; one of the key of service accounts bears it. `what`: the change, as the beginning of a sentence. */
+/**
+ * Refuses a change that must not run during a rotation of an authority. It may run during a rotation of the key of
+ * service accounts. `what`: the change, as the beginning of a sentence.
+ */
 export const duringRotation = (
   inventory: Inventory,
   fleet: Fleet,
@@ -139,7 +142,7 @@ export const duringRotation = (
       ),
   );
 
-/** @throws Refused like `rotationOf`: in a rotation that kbuild did not begin no host can take part */
+/** @throws Refused like `rotationOf`: no host can take part in a rotation that kbuild did not begin */
 export function refuseForeignRotations(fleet: Fleet): void {
   for (const name of AUTHORITIES) rotationOf(fleet, name);
 }

@@ -13,30 +13,33 @@ export interface Rotating {
   readonly name: RotatedName;
   readonly direction: Direction;
   /**
-   * Common name of the new authority. Another one than the old, so that the issuer of a certificate tells who signed
-   * it.
+   * Common name of the new authority. It differs from the old authority's, so that the issuer of a certificate shows
+   * which of the two signed it.
    */
   readonly subject: string;
   readonly keep: KeepControlPlane;
-  /** `planned`: the plan of a rotation that has not begun; its steps cannot be told from one that has ended. */
+  /**
+   * `planned`: plan a rotation that has not begun. Facts alone cannot distinguish that from a rotation that has ended.
+   */
   readonly when: 'planned' | 'now';
   /**
-   * Whether workloads restart whose pods may know the old authority alone, or have a token of the key of service
-   * accounts that goes.
+   * `restart`: restart workloads whose pods may trust the old authority only, or have a token of the removed key of
+   * service accounts.
    */
   readonly workloads: 'restart' | 'leave';
-  /** Whether Secrets with tokens of the key of service accounts that goes stop the rotation. */
+  /** `refuse`: stop the rotation if Secrets have tokens of the key of service accounts that it removes. */
   readonly secretTokens: 'refuse' | 'leave';
   /**
-   * Who held tokens when the run began. The cluster's view shows it only while the key of service accounts is rotated.
+   * The pods and Secrets that had tokens when the run began. The cluster's view shows it only while the key of service
+   * accounts is rotated.
    */
   readonly tokensBefore?: TokenUse | undefined;
 }
 
-/** What is rotated, in words for summaries. */
+/** The rotated thing, as text for summaries. */
 export const nounOf = (name: RotatedName): string => (name === 'sa' ? 'key of service accounts' : `authority ${name}`);
 
-/** What a step would do in a rotation that has not begun. */
+/** The planned change of a step in a rotation that has not begun. */
 export const planned = (
   { when, direction }: Rotating,
   summary: string,
@@ -48,8 +51,8 @@ export const underWay = ({ fleet }: Pick<Target<Kind>, 'fleet'>, { name }: Rotat
   rotationOf(fleet, name);
 
 /**
- * Where the controller manager finds what it signs with while the CA is rotated: it accepts a file of one certificate
- * only.
+ * The files with which the controller manager signs while the CA is rotated: it only accepts a file with a single
+ * certificate.
  */
 export const SIGNING = {
   'cluster-signing-cert-file': '/etc/kubernetes/pki/ca-signing.crt',

@@ -4,7 +4,7 @@ import { Refused } from '../errors.ts';
 import type { LinuxHost } from '../inventory/inventory.ts';
 import type { AuthorityCertificate, AuthorityFiles, RotatedName } from './authorities.facts.ts';
 
-/** Where a rotation ends: with the new authority, or, taken back, with the old one. */
+/** The direction of a rotation: `forward` ends with the new authority, `back` with the old one. */
 export type Direction = 'forward' | 'back';
 
 /** The two authorities of a rotation. */
@@ -24,7 +24,7 @@ const filesOn = ({ facts }: Pick<Seen, 'facts'>, name: RotatedName): AuthorityFi
 const same = (one: AuthorityCertificate | undefined, other: AuthorityCertificate): boolean =>
   one?.fingerprint === other.fingerprint;
 
-/** True if the host trusts an authority, whichever certificate of its key it has. */
+/** True if the host trusts an authority, by any certificate of its key. */
 export const trusts = ({ bundle }: Pick<AuthorityFiles, 'bundle'>, authority: AuthorityCertificate): boolean =>
   bundle.some((one) => same(one, authority));
 
@@ -32,8 +32,8 @@ const onControlPlanes = (fleet: Fleet): readonly Seen[] =>
   observedLinux(fleet).filter(({ host }) => host.role === 'control-plane');
 
 /**
- * The rotation of an authority that is under way: the control planes keep both authorities beside each other until it
- * has ended. undefined: none is. @throws Refused for what kbuild did not leave there
+ * The running rotation of an authority: the control planes keep both authorities until it has ended. undefined if none
+ * is running. @throws Refused for files that kbuild did not put there
  */
 export function rotationOf(fleet: Fleet, name: RotatedName): Rotation | undefined {
   const controls = onControlPlanes(fleet);
@@ -66,7 +66,7 @@ export function rotationOf(fleet: Fleet, name: RotatedName): Rotation | undefine
   return old === undefined ? undefined : { old, fresh };
 }
 
-/** The authority that is left at the end, and the one that goes. */
+/** The authority that remains at the end, and the one that the rotation removes. */
 export const endOf = ({ old, fresh }: Rotation, direction: Direction) =>
   direction === 'forward' ? { survivor: fresh, loser: old } : { survivor: old, loser: fresh };
 
@@ -81,10 +81,10 @@ export const isDropping = (fleet: Fleet, name: RotatedName, { old, fresh }: Rota
 export const isSigning = (fleet: Fleet, name: RotatedName, { fresh }: Rotation): boolean =>
   onControlPlanes(fleet).some((seen) => same(filesOn(seen, name).bundle[0], fresh));
 
-/** How far a rotation is, in one word for operators; `none`: none is under way. */
+/** The stage of a rotation, as text for operators; `none` if no rotation is running. */
 export type Stage = 'none' | 'begun' | 'both are trusted' | 'the new one signs' | 'the old one goes';
 
-/** How far a rotation is: as far as the host that is furthest. */
+/** The stage of a rotation: that of the most advanced host. */
 export function stageOf(fleet: Fleet, name: RotatedName): Stage {
   const rotation = rotationOf(fleet, name);
   if (rotation === undefined) return 'none';

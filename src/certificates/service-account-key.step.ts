@@ -13,8 +13,8 @@ import { keyFiles, type KeySigner, placeServiceAccountKey } from './service-acco
 import { namedObjects, podsLeft, secretsOf, signsAloneSince, tokensStillUsed } from './token-use.ts';
 
 /**
- * True if a control plane signs tokens with the key that is left, and was proved to, where it ever signed with the
- * other one.
+ * True if a control plane signs tokens with the remaining key. If it ever signed with the other key, a job must have
+ * proved that too.
  */
 function signsTokens(fleet: Fleet, files: AuthorityFiles, rotation: Rotation, direction: Direction): boolean {
   const { survivor } = endOf(rotation, direction);
@@ -22,12 +22,12 @@ function signsTokens(fleet: Fleet, files: AuthorityFiles, rotation: Rotation, di
   const { bundle, keys, beside } = files;
   const isFirst = bundle[0]?.fingerprint === survivor.fingerprint;
   const hasKey = hash === undefined || keys.current === hash;
-  // Before a control plane signs with another key than it had from the beginning, it notes the one that it had.
+  // Before a control plane changes its signing key for the first time, it records the key that it had.
   const isProved = beside.signing === undefined || beside.signing.fingerprint === survivor.fingerprint;
   return isFirst && hasKey && isProved;
 }
 
-/** Names of the control planes that may sign with the key that goes. */
+/** Names of the control planes that may sign with the key that the rotation removes. */
 export const notSigningTokens = (fleet: Fleet, rotation: Rotation, direction: Direction): readonly string[] =>
   observedLinux(fleet)
     .filter(({ host }) => host.role === 'control-plane')
@@ -43,7 +43,7 @@ async function sign(target: Target, { direction }: Rotating, rotation: Rotation,
       'rotation-order',
       blind.join(', '),
       `${survivor.subject} cannot sign yet: tokens that it signs are not accepted here`,
-      'run the same command again: it does what is left first',
+      'run the same command again: it completes the earlier steps first',
     );
   const { sa } = facts.authorities.files;
   const signer = direction === 'forward' ? 'fresh' : 'old';
@@ -52,7 +52,7 @@ async function sign(target: Target, { direction }: Rotating, rotation: Rotation,
       'rotation-order',
       host.name,
       `it does not have the key of ${survivor.subject} yet`,
-      'run the same command again: it does what is left first',
+      'run the same command again: it completes the earlier steps first',
     );
   const signing: KeySigner = { signer, signs: survivor, signed: loser };
   const bundle = trusts(sa, loser) ? [survivor, loser] : [survivor];
@@ -64,8 +64,8 @@ async function sign(target: Target, { direction }: Rotating, rotation: Rotation,
 }
 
 /**
- * The API server and the controller manager of a control plane sign tokens with the key that is left. They read it when
- * they start, and the API server comes first: the controller manager has its own tokens from it.
+ * Lets the API server and the controller manager of a control plane sign tokens with the remaining key. They read it
+ * only at their start. The API server restarts first, because the controller manager gets its own tokens from it.
  */
 export const serviceAccountSigns = (rotating: Rotating): Step => ({
   name: 'survivor-signs',
@@ -94,8 +94,8 @@ export const serviceAccountSigns = (rotating: Rotating): Step => ({
 });
 
 /**
- * Nothing uses a token of the key that goes any more: the last step before the API servers refuse them. It changes
- * nothing itself.
+ * Checks that no pod or Secret uses a token of the key that the rotation removes: the last step before the API servers
+ * reject such tokens. It changes nothing.
  */
 export const tokensReplaced = (rotating: Rotating): Step<'cluster'> => ({
   name: 'tokens-replaced',

@@ -7,17 +7,17 @@ import { script } from '../templates.ts';
 import { type AuthorityCertificate, keyId } from './authorities.facts.ts';
 import { pemOf } from './authority-files.ts';
 
-/** With which key of service accounts a control plane signs from now on. */
+/** The key of service accounts with which a control plane signs from now on. */
 export interface KeySigner {
   readonly signer: 'old' | 'fresh';
   readonly signs: AuthorityCertificate;
-  /** With which it signed until now. */
+  /** The key with which it signed until now. */
   readonly signed: AuthorityCertificate;
 }
 
 /**
- * The job that has a control plane accept tokens of these keys, and sign with another one. Its files come from
- * `keyFiles`.
+ * The job that lets a control plane accept tokens of these keys, and optionally sign with another one. Its files come
+ * from `keyFiles`.
  */
 export const placeServiceAccountKey = (
   inventory: Inventory,

@@ -120,7 +120,7 @@ export async function withSharedCertificates<T>(
 
 /**
  * The inventory's authorities for the founder's kubeadm, with their keys if given; no files of those that kubeadm
- * creates. That of an etcd on hosts of its own is not for control planes.
+ * creates. Without the authority of an etcd on hosts of its own: control planes do not need it.
  */
 export const ownAuthorityFiles = (inventory: Inventory): PkiFiles =>
   Object.fromEntries(

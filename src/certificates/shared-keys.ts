@@ -4,14 +4,14 @@ import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { AUTHORITY_FILES } from './authorities.facts.ts';
 import { type KubeadmAuthority, signsByCommand } from './authorities.value.ts';
 
-/** A private key that all control planes share, and the file that proves whose it is. */
+/** A private key that all control planes share, and the public file that belongs to it. */
 interface SharedKey {
   /** Below /etc/kubernetes/pki. */
   readonly key: string;
   readonly proof: string;
 }
 
-/** Where they lie. */
+/** The folder of these files. */
 export const PKI_FOLDER = '/etc/kubernetes/pki';
 
 /** The key of an authority; none where a command signs. */
@@ -20,7 +20,7 @@ const keyOf = (inventory: Inventory, name: KubeadmAuthority): readonly SharedKey
     ? []
     : [{ key: `${AUTHORITY_FILES[name]}.key`, proof: `${AUTHORITY_FILES[name]}.crt` }];
 
-/** The keys that every control plane of the inventory has, beside those of its own. */
+/** The keys that all control planes of the inventory share. */
 export const sharedKeys = (inventory: Inventory): readonly SharedKey[] => [
   ...keyOf(inventory, 'ca'),
   { key: 'sa.key', proof: 'sa.pub' },

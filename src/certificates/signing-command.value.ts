@@ -8,7 +8,7 @@ import { daysLeft, RENEWED_AT_DAYS } from './expiry.value.ts';
 
 /** An authority that signs by a command: neither kbuild nor a host has its key. */
 export type SigningAuthority = Extract<Authority, { readonly sign: unknown }> & {
-  /** The setting that brings it, e.g. `certificates.ca`. */
+  /** The setting that names it, e.g. `certificates.ca`. */
   readonly setting: string;
 };
 
@@ -94,7 +94,7 @@ export async function signedCertificate(
 ): Promise<string> {
   const what = `the certificate ${request.certificate} of ${request.host}`;
   const signer = `${authority.setting}.sign`;
-  const remedy = `mend ${signer} and run the same command again; nothing of it was put on a host`;
+  const remedy = `mend ${signer} and run the same command again; kbuild has not put this certificate on a host`;
   let asked: Certified;
   try {
     asked = requested(request.request);

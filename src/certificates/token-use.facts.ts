@@ -1,7 +1,10 @@
 import { objectOf, textIn } from '../shell/decode.ts';
 import { lines, timeOf } from '../shell/probe.ts';
 
-/** What `kubectl rollout restart` can restart. A ReplicaSet's name is its Deployment's and a hash. */
+/**
+ * The workload that `kubectl rollout restart` can restart. The name of a ReplicaSet is its Deployment's name and a
+ * hash.
+ */
 export function workloadOf(kind: string, name: string, hash: string): string {
   if (kind === 'DaemonSet' || kind === 'StatefulSet') return `${kind.toLowerCase()}/${name}`;
   if (kind === 'ReplicaSet' && hash !== '' && name.endsWith(`-${hash}`))
@@ -13,14 +16,14 @@ export function workloadOf(kind: string, name: string, hash: string): string {
 export interface TokenPod {
   readonly namespace: string;
   readonly name: string;
-  /** What restarts it, as `kind/name` of kubectl; `none` for a pod that nothing replaces. */
+  /** The workload that replaces it, as kubectl's `kind/name`; `none` for a pod without one. */
   readonly workload: string;
   /**
    * When its kubelet accepted it, before it asked for the token: ms since the epoch by the node's clock; Infinity: not
    * yet.
    */
   readonly startedMs: number;
-  /** How long the longest-lived of its tokens is asked for, in ms. */
+  /** The longest lifetime that the pod requests for one of its tokens, in ms. */
   readonly lifetimeMs: number;
 }
 
@@ -32,15 +35,15 @@ export interface TokenSecret {
   readonly keyId: string;
 }
 
-/** Who holds service account tokens of the cluster, as far as its API shows. */
+/** The pods and Secrets that have service account tokens of the cluster, as far as its API shows. */
 export interface TokenUse {
   readonly pods: readonly TokenPod[];
   readonly secrets: readonly TokenSecret[];
 }
 
 /**
- * What the admission of service accounts asks for (`plugin/pkg/admission/serviceaccount`), and what a projection
- * without a time gets, in seconds.
+ * Lifetime in seconds of a token that the admission of service accounts requests
+ * (`plugin/pkg/admission/serviceaccount`), and of a projection without a lifetime.
  */
 const DEFAULT_LIFETIME_S = 3607;
 

@@ -6,7 +6,7 @@ import { keyId } from './authorities.facts.ts';
 import { type Direction, endOf, type Rotation } from './rotation.ts';
 import type { TokenPod, TokenSecret } from './token-use.facts.ts';
 
-/** How far the clocks of hosts may be apart, in ms: what the check `clock-skew` allows. */
+/** The difference between hosts' clocks that the check `clock-skew` allows, in ms. */
 const CLOCKS_MS = 30_000;
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -15,16 +15,16 @@ const DAY_MS = 24 * 60 * 60_000;
 const RENEWED_AT = 0.8;
 
 /**
- * What a kubelet may need until a pod's file has the new token, and a client until it has read it: both look about once
- * a minute.
+ * Time in ms for a kubelet to write the new token to a pod's file, and for a client to read it: both check about once a
+ * minute.
  */
 const GRACE_MS = 5 * 60_000;
 
-/** How a rotation of the key of service accounts looks upon tokens. */
+/** How a rotation of the key of service accounts treats tokens. */
 export interface TokenRotation {
   readonly direction: Direction;
   readonly workloads: 'restart' | 'leave';
-  /** Whether Secrets with tokens of the key that goes stop the rotation. */
+  /** `refuse`: stop the rotation if Secrets have tokens of the key that it removes. */
   readonly secretTokens: 'refuse' | 'leave';
 }
 
@@ -41,15 +41,21 @@ export function signsAloneSince(fleet: Fleet, rotation: Rotation, direction: Dir
   return signed.length === 0 ? undefined : Math.max(...signed.map(({ signingMs }) => signingMs)) + CLOCKS_MS;
 }
 
-/** Pods that had a token before the key that is left signed alone, and may use it. */
+/** Pods that may still use a token from the time before only the remaining key signed. */
 export const podsFromBefore = ({ tokenUse }: ClusterUp, sinceMs: number | undefined): readonly TokenPod[] =>
   sinceMs === undefined ? [] : tokenUse.pods.filter(({ startedMs }) => startedMs <= sinceMs);
 
-/** When the kubelet has surely given a pod a token of the key that signs alone since then, ms since the epoch. */
+/**
+ * Time, ms since the epoch, by which the kubelet has certainly given a pod a token of the key that is the only signer
+ * since `sinceMs`.
+ */
 const renewedMs = ({ lifetimeMs }: TokenPod, sinceMs: number): number =>
   sinceMs + Math.min(RENEWED_AT * lifetimeMs, DAY_MS) + GRACE_MS;
 
-/** Secrets with tokens of the key that goes. A token that does not name its key is older than those that do. */
+/**
+ * Secrets with tokens of the key that the rotation removes. A token that does not name its key is older than tokens
+ * that do.
+ */
 export function secretsOf(
   { tokenUse }: ClusterUp,
   rotation: Rotation | undefined,
@@ -61,7 +67,7 @@ export function secretsOf(
   return tokenUse.secrets.filter((secret) => secret.keyId === goes || (secret.keyId === '' && direction === 'forward'));
 }
 
-/** So many are named; of the others, their number. */
+/** Maximum number of objects that a message names. For more it gives the number. */
 const NAMED = 20;
 
 /** Objects by `namespace/name`. */
@@ -72,7 +78,7 @@ export function namedObjects(all: readonly { readonly namespace: string; readonl
 
 const minute = (ms: number): string => `${new Date(Math.ceil(ms / 60_000) * 60_000).toISOString().slice(0, 16)}Z`;
 
-/** Pods from before, by what becomes of them. */
+/** Pods that may use an old token, by what the run does about them. */
 export function podsLeft(
   up: ClusterUp,
   sinceMs: number | undefined,
@@ -83,7 +89,10 @@ export function podsLeft(
   return { toRestart: pods.filter(restarts), left: pods.filter((pod) => !restarts(pod)) };
 }
 
-/** Why the key that goes may not go yet: something may still use a token that it signed. Empty if nothing does. */
+/**
+ * The reasons why the rotation may not remove the key yet: a pod or Secret may still use a token that it signed. Empty
+ * if none does.
+ */
 export function tokensStillUsed(
   { name: cluster }: Pick<Inventory, 'name'>,
   fleet: Fleet,

@@ -38,7 +38,7 @@ export const certificatePages = {
   },
   'rotation-order': {
     title: 'a step of a rotation is not possible before an earlier one holds everywhere',
-    why: 'A host or a pod would be cut off. Run the same command again: it does what is left first.',
+    why: 'A host or a pod would be cut off. Run the same command again: it completes the earlier steps first.',
   },
   'rotation-own-settings': {
     title: 'the inventory says itself where signing keys are, and a rotation must change that',
