@@ -6,8 +6,15 @@ import { clockSkew } from '../host/time.check.ts';
 import { findingsText } from '../report/findings.ts';
 import { carryOut, type Work } from '../session/carry-out.ts';
 import { checkKubeconfigPath, kubeconfigPath, writeKubeconfig } from '../session/kubeconfig.ts';
-import { confirmed, firstPlan, reachedPhases, reportNothingToDo, showOnly, showPlan } from '../session/run-plan.ts';
-import type { Run } from '../session/run.ts';
+import {
+  confirmed,
+  firstPlan,
+  reachedPhases,
+  reportNothingToDo,
+  type Run,
+  showOnly,
+  showPlan,
+} from '../session/run.ts';
 import { commandWithDead, refuseUnreachable } from '../session/selection.ts';
 
 /** A part of a change of authorities that the operator agrees to by itself. */

@@ -2,8 +2,7 @@ import { resolve } from 'node:path';
 import type { Manifest } from '../backup/manifest.ts';
 import { readBackup } from '../backup/read.ts';
 import { type DocumentOf, jsonDocument } from '../report/json.ts';
-import { shownEncryption } from '../session/backup-file.ts';
-import { keyringOf } from '../session/backup-lock.ts';
+import { keyringOf, shownEncryption } from '../session/backup-file.ts';
 import type { Context } from '../session/context.ts';
 import type { VerifyBackupOptions } from './backup.command.ts';
 

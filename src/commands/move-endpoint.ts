@@ -9,8 +9,15 @@ import { carryOut, type Work } from '../session/carry-out.ts';
 import type { Context } from '../session/context.ts';
 import { checkKubeconfigPath, kubeconfigPath, writeKubeconfig } from '../session/kubeconfig.ts';
 import { refuseForeign } from '../session/preflight.ts';
-import { confirmed, firstPlan, reachedPhases, reportNothingToDo, showOnly, showPlan } from '../session/run-plan.ts';
-import type { Run } from '../session/run.ts';
+import {
+  confirmed,
+  firstPlan,
+  reachedPhases,
+  reportNothingToDo,
+  type Run,
+  showOnly,
+  showPlan,
+} from '../session/run.ts';
 import { refuseUnreachable } from '../session/selection.ts';
 import { withRun } from '../session/with-run.ts';
 import type { MoveEndpointOptions } from './move-endpoint.command.ts';

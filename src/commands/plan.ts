@@ -22,9 +22,9 @@ import {
   type Plannable,
   planNow,
   reportLeftOut,
+  type Run,
   type RunPlan,
-} from '../session/run-plan.ts';
-import type { Run } from '../session/run.ts';
+} from '../session/run.ts';
 import { refuseWithoutApi } from '../session/selection.ts';
 import { withRun } from '../session/with-run.ts';
 import type { PlanOptions } from './up.command.ts';

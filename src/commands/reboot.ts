@@ -14,10 +14,10 @@ import {
   partOf,
   reportLeftOut,
   reportNothingToDo,
+  type Run,
   showOnly,
   showPlan,
-} from '../session/run-plan.ts';
-import type { Run } from '../session/run.ts';
+} from '../session/run.ts';
 import { refuseWithoutApi } from '../session/selection.ts';
 import { withRun } from '../session/with-run.ts';
 import { awayAtOnce, rollingDrain } from './drain-options.ts';

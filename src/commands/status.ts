@@ -10,8 +10,7 @@ import { changeText, type StatusChange, statusWatch, type StatusWatch } from '..
 import { type Status, statusText } from '../report/status.ts';
 import { lineText, lookOf, screen } from '../report/terminal.ts';
 import type { Context } from '../session/context.ts';
-import { reachedPhases } from '../session/run-plan.ts';
-import type { Run } from '../session/run.ts';
+import { reachedPhases, type Run } from '../session/run.ts';
 import { withRun } from '../session/with-run.ts';
 import { troubleOf } from '../windows/problems/problems.ts';
 import type { StatusOptions } from './status.command.ts';

@@ -1,10 +1,10 @@
 import { lowestApiServer } from '../cluster/api-versions.ts';
 import { acting, liveCluster, refuseNoCluster } from '../cluster/live.ts';
 import { controlPlaneNodes } from '../cluster/nodes.ts';
+import { onlyHosts } from '../engine/phases.ts';
 import { changesIn } from '../engine/plan.ts';
 import { restartsOf } from '../engine/restarts.ts';
 import type { Phase } from '../engine/step.ts';
-import { onlyHosts } from '../engine/target.ts';
 import { mostSerious, Refused, throwAll, UsageError } from '../errors.ts';
 import { controlPlanes, linuxWorkers, selects, windowsHosts } from '../inventory/hosts.ts';
 import { carryOut, type Outcome, type Work } from '../session/carry-out.ts';
@@ -19,10 +19,10 @@ import {
   type Plannable,
   reportLeftOut,
   reportNothingToDo,
+  type Run,
   type RunPlan,
   showPlan,
-} from '../session/run-plan.ts';
-import type { Run } from '../session/run.ts';
+} from '../session/run.ts';
 import { refuseWithoutApi } from '../session/selection.ts';
 import { keptBefore } from '../session/snapshots.ts';
 import { withRun } from '../session/with-run.ts';

@@ -2,9 +2,9 @@ import type { Fleet } from '../cluster/fleet/fleet.ts';
 import { standing } from '../cluster/standing.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
 import { withChanges } from './combinators.ts';
+import { onlyHosts, reached } from './phases.ts';
 import { plan } from './plan.ts';
 import type { Change, Phase, Step } from './step.ts';
-import { onlyHosts, reached } from './target.ts';
 
 /** A change that is not made while a host of the control plane is absent. */
 export interface WaitingChange {

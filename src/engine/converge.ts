@@ -4,8 +4,8 @@ import { turns, type Turns } from './batches.ts';
 import type { Convergence } from './convergence.ts';
 import { type Emit, failureOf } from './event.ts';
 import { hostInPhase, phaseRow, type PhaseRow } from './host-in-phase.ts';
+import { places } from './phases.ts';
 import type { Phase } from './step.ts';
-import { places } from './target.ts';
 import { below, questions, type RunningTask, runTasks, type Task } from './tasks.ts';
 
 /** How a run ended. */

@@ -6,9 +6,9 @@ import type { Turns } from './batches.ts';
 import type { Convergence } from './convergence.ts';
 import { type Emit, failureOf } from './event.ts';
 import type { Observations } from './observations.ts';
+import { places } from './phases.ts';
 import { hasNoPendingChange, stepOnHost } from './step-on-host.ts';
 import type { Phase } from './step.ts';
-import { places } from './target.ts';
 
 /** What a boot of a host is known by; undefined for a host that was not observed. */
 function bootOf(fleet: Fleet, name: string): string | number | undefined {

@@ -1,7 +1,7 @@
 import type { Fleet } from '../cluster/fleet/fleet.ts';
 import type { Inventory } from '../inventory/inventory.ts';
+import { ask, places } from './phases.ts';
 import type { Change, Phase } from './step.ts';
-import { ask, places } from './target.ts';
 
 /** A pending change and its place. */
 export interface PlannedChange {

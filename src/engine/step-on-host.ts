@@ -4,9 +4,9 @@ import { until } from '../wait.ts';
 import type { Turns } from './batches.ts';
 import { type Convergence, type Place, teller } from './convergence.ts';
 import { inGoodHealth, refuseAfterBroken } from './health.ts';
+import { ask } from './phases.ts';
 import { changeId, isWait } from './plan.ts';
 import type { Change, Phase } from './step.ts';
-import { ask } from './target.ts';
 
 /**
  * Milliseconds between two observations while something settles, at least: a look at the cluster costs its control

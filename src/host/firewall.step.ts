@@ -1,10 +1,131 @@
 import { runs } from '../engine/combinators.ts';
 import type { Change, Step, Target } from '../engine/step.ts';
-import { script } from '../templates.ts';
+import { OWN_HEADER, paths } from '../paths.ts';
+import { sh } from '../shell/sh.ts';
+import type { Watches } from '../shell/watched.ts';
+import { script, scriptFile } from '../templates.ts';
+import { fileChanges } from './file.step.ts';
 import type { Firewall } from './firewall-rules.facts.ts';
-import { type Difference, grouped, onlyIn, PACKET_FILTER_WATCHES, packetFilterChanges } from './nftables.step.ts';
 import { desiredOpenings, openingsText } from './openings.ts';
 import type { Opening } from './openings.value.ts';
+
+/** What kbuild wants open in a firewall, and which of its own rules it found there. */
+export interface Difference {
+  readonly firewall: Firewall;
+  readonly wanted: readonly Opening[];
+  readonly found: readonly Opening[];
+}
+
+const key = ({ hook, protocol, ports, from, to }: Opening): string => [hook, protocol, ...ports, from, to].join(' ');
+
+/** The openings that `others` do not have. */
+export function onlyIn(these: readonly Opening[], others: readonly Opening[]): readonly Opening[] {
+  const known = new Set(others.map(key));
+  return these.filter((opening) => !known.has(key(opening)));
+}
+
+/** Openings that differ only in their ports, with all ports in order. */
+interface Group extends Pick<Opening, 'hook' | 'protocol' | 'from' | 'to'> {
+  readonly ports: readonly number[];
+}
+
+/** The openings in as few groups as possible. */
+export function grouped(all: readonly Opening[]): readonly Group[] {
+  const groups = new Map<string, Group>();
+  for (const { hook, protocol, from, to, ports } of all) {
+    const name = [hook, protocol, from, to].join(' ');
+    const known = groups.get(name)?.ports ?? [];
+    const sorted = [...new Set([...known, ports[0]])].toSorted((a, b) => a - b);
+    groups.set(name, { hook, protocol, from, to, ports: sorted });
+  }
+  return [...groups.values()];
+}
+
+const SERVICE = 'kbuild-firewall';
+
+/** Runs after the chains are loaded, and again whenever they are reloaded. */
+const UNIT = `${OWN_HEADER}.
+[Unit]
+Description=Opens in the packet filter what Kubernetes needs
+After=nftables.service netfilter-persistent.service
+PartOf=nftables.service
+ReloadPropagatedFrom=nftables.service
+Before=kubelet.service
+
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart=/bin/sh ${paths.firewallScript}
+ExecReload=/bin/sh ${paths.firewallScript}
+ExecStop=/bin/sh ${paths.firewallScript} stop
+
+[Install]
+WantedBy=multi-user.target nftables.service
+`;
+
+const FILES = [paths.firewallRules, paths.firewallScript, paths.firewallUnit];
+
+/** The files and units that `packetFilterChanges` reads. */
+export const PACKET_FILTER_WATCHES: Watches = { files: FILES, units: [SERVICE] };
+
+const any = (word: string): string => (word === 'any' ? '-' : word);
+
+const hasPorts = (protocol: Opening['protocol']): boolean => protocol === 'tcp' || protocol === 'udp';
+
+const rules = (all: readonly Difference[]): readonly string[] =>
+  all.flatMap(({ firewall, wanted }) =>
+    grouped(wanted).map(({ from, to, protocol, ports }) =>
+      [firewall.place, any(from), any(to), any(protocol), hasPorts(protocol) ? ports.join(',') : '-'].join(' '),
+    ),
+  );
+
+function closingChanges(target: Target): readonly Change[] {
+  const files = FILES.filter((path) => target.facts.ownFiles.includes(path));
+  if (files.length === 0) return [];
+  return [
+    {
+      summary: `close in the packet filter what kbuild opened (found ${files.join(', ')})`,
+      apply: runs(
+        target.host,
+        sh`systemctl disable --now ${SERVICE} 2>/dev/null || true; rm -f -- ${FILES}; systemctl daemon-reload`,
+      ),
+    },
+  ];
+}
+
+/**
+ * The changes of the host's nftables chains. A file has kbuild's rules, and a service puts them first in each chain
+ * after boot, because the host's own rule files do not have them. Another chain cannot accept a packet that one chain
+ * drops.
+ */
+export function packetFilterChanges(target: Target, all: readonly Difference[]): readonly Change[] {
+  const desired = rules(all);
+  if (desired.length === 0) return closingChanges(target);
+  const files = [
+    ...fileChanges(target, { path: paths.firewallRules, content: `${OWN_HEADER}.\n${desired.join('\n')}\n` }),
+    ...fileChanges(target, {
+      path: paths.firewallScript,
+      content: `${OWN_HEADER}.\n${scriptFile('host/kbuild-firewall.sh')}`,
+    }),
+    ...fileChanges(target, { path: paths.firewallUnit, content: UNIT }),
+  ];
+  const missing = all.flatMap(({ wanted, found }) => onlyIn(wanted, found));
+  const extra = all.flatMap(({ wanted, found }) => onlyIn(found, wanted));
+  const state = target.facts.services.get(SERVICE);
+  const isRunning = state?.active === 'active' && state.enabled === 'enabled' && !state.needsDaemonReload;
+  if (files.length === 0 && missing.length === 0 && extra.length === 0 && isRunning) return [];
+  const what =
+    missing.length > 0
+      ? `open ${openingsText(missing)} in nftables (found closed)`
+      : extra.length > 0
+        ? `close ${openingsText(extra)} in nftables (found open, no longer needed)`
+        : `start ${SERVICE} (found ${state?.active ?? 'none'})`;
+  const apply = runs(
+    target.host,
+    sh`systemctl daemon-reload; systemctl -q enable ${SERVICE}; systemctl restart ${SERVICE}`,
+  );
+  return [...files, { summary: what, apply }];
+}
 
 const lines = (all: readonly Opening[]): readonly string[] =>
   grouped(all).map(({ from, protocol, ports }) => `${from} ${protocol} ${ports.join(',')}`);

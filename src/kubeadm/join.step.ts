@@ -24,8 +24,7 @@ import type { On } from '../ssh/remote.ts';
 import { joinConfiguration } from './config.ts';
 import { kubeadmJob } from './job.step.ts';
 import { partInRotations } from './join-during-rotation.step.ts';
-import { withJoinToken } from './join-token.ts';
-import { refuseElsewhere, withWorkerJoin, workerJoinText } from './worker-join.ts';
+import { refuseElsewhere, withJoinToken, withWorkerJoin, workerJoinText } from './worker-join.ts';
 
 const MINUTES = 60_000;
 

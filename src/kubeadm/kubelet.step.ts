@@ -22,7 +22,7 @@ import {
   sharedKubeletConfig,
 } from './kubelet-config.ts';
 import { kubeadmPatches } from './patches.step.ts';
-import { fileDiff } from './settings-diff.step.ts';
+import { fileDiff } from './settings-preview.step.ts';
 import { editedParts } from './settings.ts';
 
 /** Files that kubeadm writes on a host that joins. */

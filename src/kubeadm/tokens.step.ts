@@ -5,7 +5,7 @@ import { acting } from '../cluster/live.ts';
 import type { Step } from '../engine/step.ts';
 import { kubectl } from '../inventory/api-server.ts';
 import { sh } from '../shell/sh.ts';
-import { deleteTokens } from './join-token.ts';
+import { deleteTokens } from './worker-join.ts';
 
 /**
  * True if a host may be joining with the token of an interrupted run, whose job goes on: on this host, or one not

@@ -13,13 +13,12 @@ import { planNote } from '../report/record/notes.ts';
 import { isWindowsRemote } from '../ssh/windows.ts';
 import { script } from '../templates.ts';
 import { lastWordsOfWindows } from '../windows/support.ts';
+import { gathered, withDenials } from './end-report.ts';
 import { withLocks } from './locks.ts';
 import { DEFAULT_CONCURRENCY } from './options.ts';
 import { GO_ON } from './output.ts';
 import { refuseForeign } from './preflight.ts';
-import { asTold, confirmed, type Plannable, planNow, type RunPlan } from './run-plan.ts';
-import type { Run } from './run.ts';
-import { gathered, withDenials } from './support-bundle.ts';
+import { asTold, confirmed, type Plannable, planNow, type Run, type RunPlan } from './run.ts';
 
 const LINES = 20;
 const PATIENCE_MS = 30_000;

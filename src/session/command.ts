@@ -64,3 +64,48 @@ export const command = <Options extends readonly Option[]>(
   declaration: Declaration<Options>,
   run: () => Promise<Run<OptionValues<Options>>>,
 ): Command => ({ ...declaration, run });
+
+/**
+ * The names of all phases of `up` in their order, which `--phase` accepts. An inventory without Windows hosts has no
+ * phases for them.
+ */
+export const UP_PHASES = [
+  'prepare',
+  'prepare-balancers',
+  'balancer-packages',
+  'load-balancer',
+  'former-balancers',
+  'runtime',
+  'packages',
+  'images',
+  'windows-prepare',
+  'windows-runtime',
+  'windows-packages',
+  'etcd-undo',
+  'etcd-kubelets',
+  'etcd-certificates',
+  'etcd-start',
+  'etcd-members',
+  'reach-etcd',
+  'kubelet-certificates',
+  'init',
+  'settings',
+  'network',
+  'control-planes',
+  'join',
+  'windows-join',
+  'etcd-endpoints',
+  'control-plane-files',
+  'kubelets',
+  'kubelet-serving',
+  'nodes',
+  'windows-nodes',
+  'kubelet-authority',
+  'objects',
+  'runtime-version',
+  'windows-runtime-version',
+  'verify',
+  'windows-verify',
+  'settled',
+  'dns',
+] as const;

@@ -6,11 +6,10 @@ import { ConnectError } from '../errors.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
 import type { On } from '../ssh/remote.ts';
 import type { HostRemote } from '../ssh/windows.ts';
-import type { Context } from './context.ts';
+import type { Context, RunLog } from './context.ts';
 import { hostDialler } from './dialler.ts';
 import { observeFleet, observerOf, type Round } from './observe.ts';
 import { DEFAULT_CONCURRENCY, type Flags } from './options.ts';
-import type { RunLog } from './run-log.ts';
 
 /** All hosts of an inventory that answered, observed once. */
 export interface Connected {

@@ -1,9 +1,11 @@
 import { createReadStream, createWriteStream } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
+import type { Emit } from '../engine/event.ts';
 import { Interrupted, UsageError } from '../errors.ts';
 import { withoutCommands } from '../report/pipelines.ts';
 import { visible } from '../report/text.ts';
+import type { Secret } from '../shell/secret.ts';
 
 /** The terminal of a question. */
 interface AskedOn {
@@ -135,4 +137,18 @@ export function processContext(options: { readonly inventoryOnStdin: boolean; re
     nowMs: () => performance.timeOrigin + performance.now(),
     sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   };
+}
+
+/** Where a run reports to. */
+export interface RunLog {
+  /** In the names of its files and units, e.g. `20261121t165045z-0a1b2c3d`. */
+  readonly runId: string;
+  readonly emit: Emit;
+  readonly log: (entry: object) => void;
+  /** Called for every command on a host when it begins. */
+  readonly onBegin?: ((entry: { readonly host: string; readonly command: string }) => void) | undefined;
+  /** Called for every secret that becomes known, so that no output shows it. */
+  readonly onSecret: (secret: Secret) => void;
+  /** Aborted by Ctrl-C, the run's deadline or a lost lock. */
+  readonly signal: AbortSignal;
 }

@@ -11,10 +11,9 @@ import { sshDialler } from '../ssh/ssh2.ts';
 import type { Transport } from '../ssh/transport.ts';
 import { UnknownHostKey } from '../ssh/unknown-host-key.ts';
 import type { HostRemote } from '../ssh/windows.ts';
-import type { Context } from './context.ts';
+import type { Context, RunLog } from './context.ts';
 import { type Flags, jobDeadline } from './options.ts';
 import { questions, type Questions } from './questions.ts';
-import type { RunLog } from './run-log.ts';
 import { runtimeFolder } from './user-folder.ts';
 
 /** The name of OpenSSH for Windows. On other systems it is portable OpenSSH, e.g. `OpenSSH_9.2p1`. */

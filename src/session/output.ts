@@ -10,9 +10,8 @@ import { runProgress } from '../report/run-progress.ts';
 import type { RunRendererOptions } from '../report/run-renderer.ts';
 import { lookOf } from '../report/terminal.ts';
 import type { LogEntry } from '../ssh/exchange.ts';
-import type { Context } from './context.ts';
+import type { Context, RunLog } from './context.ts';
 import type { Flags } from './options.ts';
-import type { RunLog } from './run-log.ts';
 import type { Run, RunOptions } from './run.ts';
 
 /** The output and the log of a run. */

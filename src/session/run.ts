@@ -1,12 +1,21 @@
+import { type WaitingChange, type Without, withoutAbsent } from '../engine/absence.ts';
+import { reached, selected } from '../engine/phases.ts';
+import { changesIn, plan, type PlannedChange } from '../engine/plan.ts';
+import { type PlannedRestart, restartsOf } from '../engine/restarts.ts';
+import { POLL_MS, UNTOLD_MS } from '../engine/step-on-host.ts';
 import type { Phase } from '../engine/step.ts';
 import type { Display } from '../engine/tasks.ts';
+import { exitCodeOf, FactError, SeveralErrors, UsageError } from '../errors.ts';
 import type { Inventory } from '../inventory/inventory.ts';
+import { jsonDocument } from '../report/json.ts';
 import type { Masker } from '../report/mask.ts';
+import { leftOutText, planText } from '../report/plan.ts';
 import type { Note } from '../report/record/line.ts';
+import { planNote } from '../report/record/notes.ts';
+import { retried } from '../wait.ts';
 import type { Connected } from './connect.ts';
-import type { Context } from './context.ts';
+import type { Context, RunLog } from './context.ts';
 import type { Flags } from './options.ts';
-import type { RunLog } from './run-log.ts';
 
 type Waiting = Extract<Note, { readonly kind: 'waiting' }>;
 
@@ -82,3 +91,151 @@ export interface Run extends RunLog {
   readonly beginWait: BeginWait;
   readonly mask: Masker;
 }
+
+/** True if a busy host or a busy API did not tell something, and nothing else is wrong. */
+export const isUntold = (error: unknown): boolean =>
+  error instanceof FactError || (error instanceof SeveralErrors && error.errors.every(isUntold));
+
+/**
+ * Reads what the hosts were observed to be. What a busy host or a busy API did not tell is observed again, and read
+ * again, so `read` must change nothing. `isCurrent: false`: all is observed once more before the first reading.
+ * @throws FactError if something is still unknown after `UNTOLD_MS`; what `read` throws
+ */
+export function asTold<T>(
+  { connected, context, signal }: Pick<Run, 'connected' | 'context' | 'signal'>,
+  read: () => T | Promise<T>,
+  isCurrent = true,
+): Promise<T> {
+  let mustObserve = !isCurrent;
+  const observed = async (): Promise<T> => {
+    if (mustObserve) await connected.observeAgain();
+    mustObserve = true;
+    return read();
+  };
+  const waiting = { pause: context.sleep, nowMs: context.nowMs, everyMs: POLL_MS, isGentle: true as const, signal };
+  return retried(observed, isUntold, context.nowMs() + UNTOLD_MS, waiting);
+}
+
+/** The part of these phases that the run carries out: without absent hosts, limited by `--hosts` and `--phase`. */
+export const partOf = ({ connected, flags, inventory }: Run, phases: readonly Phase[]): Without =>
+  withoutAbsent(
+    selected(phases, { hosts: flags.hosts, phases: flags.phase }),
+    inventory,
+    connected.observations.fleet(),
+  );
+
+/** Hosts that could not be reached. */
+export const leftOutHosts = ({ connected }: Pick<Run, 'connected'>): readonly string[] =>
+  connected.observations.fleet().unreachable.map(({ host }) => host.name);
+
+/**
+ * Reports the hosts that the run left out, and the changes that wait for them. Returns the exit code of each host's
+ * error.
+ */
+export function reportLeftOut(run: Run, waiting: readonly WaitingChange[]): readonly number[] {
+  const { unreachable } = run.connected.observations.fleet();
+  if (unreachable.length === 0) return [];
+  run.emit({ kind: 'waits-for-hosts', hosts: leftOutHosts(run), changes: waiting });
+  run.context.err(leftOutText(unreachable, waiting));
+  return unreachable.map(({ error }) => exitCodeOf(error));
+}
+
+/** What a run would change, and the phases that make the changes. */
+export interface RunPlan {
+  /** Without the hosts that cannot be reached. */
+  readonly phases: readonly Phase[];
+  readonly changes: readonly PlannedChange[];
+}
+
+/** What a command does, and why it may not. */
+export interface Plannable {
+  /** Its phases on reached hosts, from the last observation. */
+  readonly phases: () => readonly Phase[];
+  /**
+   * Throws why the command may not go on, from the last observation. Called before the plan that the operator is asked
+   * about, and again under the locks: another run may have changed the cluster while he was asked, or while no lock was
+   * held. It changes nothing.
+   */
+  readonly refuse: () => void | Promise<void>;
+  /** The same about what the plan would change. */
+  readonly refusePlan?: (plan: RunPlan) => void;
+}
+
+/** These phases without the hosts that this run cannot reach. */
+export const reachedPhases = ({ connected }: Run, phases: readonly Phase[]): readonly Phase[] =>
+  reached(phases, connected.observations.fleet());
+
+/**
+ * What these phases of reached hosts would change. @throws what a step refuses, and FactError for a fact that a step
+ * needs
+ */
+export function planOf({ connected, inventory }: Run, phases: readonly Phase[]): RunPlan {
+  const { changes, errors } = plan(phases, inventory, connected.observations.fleet());
+  if (errors.length > 0) throw new SeveralErrors(errors.map(({ error }) => error));
+  return { phases, changes };
+}
+
+/** What a command would do by the last observation. @throws what `refuse`, `refusePlan` or a step refuses */
+export async function planNow(run: Run, { phases, refuse, refusePlan }: Plannable): Promise<RunPlan> {
+  await refuse();
+  const plan = planOf(run, phases());
+  refusePlan?.(plan);
+  return plan;
+}
+
+/**
+ * The plan that the operator is asked about. What a busy host or a busy API did not tell is observed again: one late
+ * answer ends no run.
+ * @throws what the command or a step refuses; FactError for a fact that is still unknown after `UNTOLD_MS`
+ */
+export const firstPlan = (run: Run, work: Plannable): Promise<RunPlan> => asTold(run, () => planNow(run, work));
+
+/** Prints that the plan is empty; returns the exit code. */
+export function reportNothingToDo({ context, flags, inventory, note }: Run): number {
+  note(planNote(inventory, { phases: [], changes: [] }));
+  if (flags.json !== true) context.out('nothing to do\n');
+  return 0;
+}
+
+/** Shows a plan on stderr, and below it what the operator should know before the question. */
+export function showPlan(
+  { context, inventory, note }: Run,
+  { phases, changes }: RunPlan,
+  about: { readonly restarts?: readonly PlannedRestart[]; readonly notes?: string } = {},
+): void {
+  note(planNote(inventory, { phases, changes }));
+  context.err(`${planText(phases, changes, about.restarts)}${about.notes ?? ''}`);
+}
+
+/** Documents that `--plan --json` prints: they have one shape. */
+type PlanDocument = 'reboot-plan' | 'authority-plan' | 'move-endpoint-plan';
+
+/** `--plan`: shows a plan on stdout, or as JSON; returns the exit code. */
+export function showOnly({ context, flags, inventory }: Run, { phases, changes }: RunPlan): number {
+  const restarts = restartsOf(inventory, changes);
+  if (flags.json === true) {
+    const shown = changesIn(changes).map(({ phase, host, step, summary }) => ({ phase, host, step, summary }));
+    context.out(jsonDocument<PlanDocument>({ cluster: inventory.name, changes: shown, restarts }));
+    return 0;
+  }
+  context.out(changes.length === 0 ? 'nothing to do\n' : planText(phases, changes, restarts));
+  return 0;
+}
+
+/**
+ * Asks for confirmation, unless `--yes`. False: the operator declines. @throws UsageError if there is no terminal to
+ * ask on
+ */
+export async function confirmed({ context, flags }: Run, question: string): Promise<boolean> {
+  if (flags.yes === true) return true;
+  if (!context.canAsk) {
+    throw new UsageError('changes are due and there is no terminal to ask on; nothing was changed', {
+      remedy: 'pass --yes to go ahead without a question',
+    });
+  }
+  return asked({ context }, question);
+}
+
+/** Asks also with `--yes`. False: the operator declines, or there is no terminal. */
+export const asked = async ({ context }: Pick<Run, 'context'>, question: string): Promise<boolean> =>
+  context.canAsk && /^y(es)?$/i.test((await context.ask(`${question} [y/N] `)).trim());

@@ -9,8 +9,8 @@ import type { Host, Inventory } from '../inventory/inventory.ts';
 import { nearest } from '../inventory/nearest.ts';
 import { quote } from '../shell/sh.ts';
 import { until } from '../wait.ts';
+import { UP_PHASES } from './command.ts';
 import type { Flags } from './options.ts';
-import { UP_PHASES } from './phase-names.ts';
 import type { Run, RunOptions } from './run.ts';
 
 /** How many names a message lists at most. */

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { deliver, destinationOf } from '../../src/commands/backup-destination.ts';
 import { UsageError } from '../../src/errors.ts';
-import { keyringOf, lockOf } from '../../src/session/backup-lock.ts';
+import { keyringOf, lockOf } from '../../src/session/backup-file.ts';
 import type { Context } from '../../src/session/context.ts';
 import { revealed } from '../../src/shell/secret.ts';
 import { streamOf } from '../fakes/backup.ts';

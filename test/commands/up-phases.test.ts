@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { up } from '../../src/commands/up.phases.ts';
 import type { Phase } from '../../src/engine/step.ts';
-import { UP_PHASES } from '../../src/session/phase-names.ts';
+import { UP_PHASES } from '../../src/session/command.ts';
 import { checkSelection } from '../../src/session/selection.ts';
 import { Secret } from '../../src/shell/secret.ts';
 import { inventory, linuxHost, windowsHost } from '../fakes/inventory.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { CommandError, ConnectError } from '../../src/errors.ts';
 import { diagnosis, failuresText, severalText, signatures, unreachableText } from '../../src/report/failure.ts';
-import { tarGz } from '../../src/session/support-bundle.ts';
+import { tarGz } from '../../src/session/end-report.ts';
 
 // What programs really print (shortened), and the cause that it must be taken for.
 const SAID: readonly (readonly [name: string, said: string])[] = [

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { FactError, Refused, SeveralErrors } from '../../src/errors.ts';
-import { asTold } from '../../src/session/run-plan.ts';
-import type { Run } from '../../src/session/run.ts';
+import { asTold, type Run } from '../../src/session/run.ts';
 
 const untold = (fact: string) => new FactError('cp1', fact, 'context deadline exceeded');
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { secretData } from '../../src/inventory/file/secret-data.ts';
 import { masker } from '../../src/report/mask.ts';
-import { bundleInventory } from '../../src/session/support-bundle.ts';
+import { bundleInventory } from '../../src/session/end-report.ts';
 import { Secret } from '../../src/shell/secret.ts';
 import { inventory } from '../fakes/inventory.ts';
 import { calicoNetwork } from '../fakes/network.ts';

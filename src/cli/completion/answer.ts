@@ -64,7 +64,7 @@ export async function candidatesFor(
       return [...hosts(found), ...found.groups.map((value) => ({ value, note: 'group' }))];
     }
     case 'phases':
-      return plain((await import('../../session/phase-names.ts')).UP_PHASES);
+      return plain((await import('../../session/command.ts')).UP_PHASES);
     case 'checks':
       return checkNames();
     case 'certificates':
