@@ -14,6 +14,7 @@ import {
   type Topics,
   topicsText,
 } from '../report/explain.ts';
+import { fieldExplained } from '../report/explain-field.ts';
 import { jsonDocument } from '../report/json.ts';
 import type { Context } from '../session/context.ts';
 import { checks } from './every.checks.ts';
@@ -67,8 +68,12 @@ function exitNamed(name: string): Explanation {
   throw unknown('exit code of kbuild', name, codes, ' exit');
 }
 
-/** A setting; a check, a refusal or an exit code where no setting has that name. */
+/** A field of an override; a setting; a check, a refusal or an exit code where no setting has that name. */
 function anyNamed(name: string): Explanation {
+  const field = fieldExplained(name);
+  if (typeof field === 'string')
+    throw new UsageError(field, { remedy: `\`kbuild explain ${name.replace(/\.[^.]*$/, '')}\` shows what there is` });
+  if (field !== undefined) return field;
   const root = inventorySettings();
   const setting = name === '' ? undefined : settingAt(root, name);
   if (setting !== undefined && setting !== root) return settingExplained(setting);

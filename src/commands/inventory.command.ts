@@ -85,11 +85,18 @@ export type SchemaOptions = OptionsOf<typeof schema>;
 export const validate = declare({
   name: 'validate',
   summary: 'Report every problem of the inventory with its line',
-  details: 'Prints each problem as `file:line:column`. Runs no command and fetches no URL.',
+  details:
+    'Prints each problem as `file:line:column`. Runs no command and fetches no URL. Overrides of kubeadm, kubelets and kube-proxy are held against [what these know](changing-a-cluster.md#what-overrides-are-held-against).',
   onHosts: 'nothing',
   operand: inventoryOperand,
-  options: [...everywhere, json, quiet, codeQuality],
-  examples: ['kbuild validate inventory.yaml'],
+  options: [
+    ...everywhere,
+    json,
+    quiet,
+    codeQuality,
+    option('--print', { summary: 'print what kubeadm and each kubelet of a Linux host will get, as YAML' }),
+  ],
+  examples: ['kbuild validate inventory.yaml', 'kbuild validate inventory.yaml --print'],
 });
 
 /** The values of its options. */

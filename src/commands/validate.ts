@@ -1,6 +1,8 @@
-import { InventoryError, type Problem } from '../errors.ts';
+import { InventoryError, type Problem, UsageError } from '../errors.ts';
 import { loadInventory } from '../inventory/file/load.ts';
 import { localSources } from '../inventory/file/sources.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import { printedConfiguration } from '../kubeadm/printed-config.ts';
 import { jsonDocument } from '../report/json.ts';
 import { validateMarkdown } from '../report/markdown.ts';
 import { placedProblems } from '../report/pipelines.ts';
@@ -12,6 +14,8 @@ import type { ValidateOptions } from './inventory.command.ts';
 interface Verdict {
   readonly problems: readonly Problem[];
   readonly warnings: readonly Problem[];
+  /** undefined: it is not usable. */
+  readonly inventory?: Inventory;
 }
 
 const shown = ({ at, path, message }: Problem): string => `${at}: ${path === '' ? '' : `${path}: `}${message}\n`;
@@ -30,7 +34,12 @@ async function verdict(context: Context, file: string): Promise<Verdict & { read
     });
     const { name, kubernetes, hosts } = inventory;
     const machines = `${hosts.length} ${hosts.length === 1 ? 'host' : 'hosts'}`;
-    return { problems: [], warnings, summary: `cluster ${name}, Kubernetes ${kubernetes.version}, ${machines}` };
+    return {
+      problems: [],
+      warnings,
+      inventory,
+      summary: `cluster ${name}, Kubernetes ${kubernetes.version}, ${machines}`,
+    };
   } catch (error) {
     if (!(error instanceof InventoryError)) throw error;
     return { problems: error.problems, warnings: [], summary: '' };
@@ -42,13 +51,18 @@ async function verdict(context: Context, file: string): Promise<Verdict & { read
  * contacts no host. 0 when the inventory is usable, else 2.
  */
 export async function runValidate(context: Context, flags: ValidateOptions): Promise<number> {
+  if (flags.print === true && flags.json === true)
+    throw new UsageError('--print prints YAML: it does not go with --json', { remedy: 'remove one of them' });
   const file = inventoryFile(context, flags);
-  const { problems, warnings, summary } = await verdict(context, file);
+  const { problems, warnings, inventory, summary } = await verdict(context, file);
   const valid = problems.length === 0;
   const lines = [...problems.map(shown), ...warnings.map((warning) => `warning: ${shown(warning)}`)];
   if (flags.json === true) context.out(jsonDocument<'validate'>({ valid, problems, warnings }));
   else {
-    for (const line of lines) context.out(line);
+    // With --print, stdout is YAML.
+    const say = flags.print === true && inventory !== undefined ? context.err : context.out;
+    for (const line of lines) say(line);
+    if (flags.print === true && inventory !== undefined) context.out(printedConfiguration(inventory));
     if (flags.quiet !== true) {
       const count = `${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}`;
       context.err(valid ? `${file} is valid: ${summary}\n` : `${file}: ${count}\n`);
