@@ -10,12 +10,12 @@ import { withRuntime } from './runtimes.value.ts';
 
 type Driver = Inventory['runtime']['cgroupDriver'];
 
-/** How long it may take until all containers of a host have ended, in ms. */
+/** Limit in ms for all containers of a host to end. */
 const PODS_ANEW_MS = 5 * 60_000;
 
 /** A change of the cgroup driver that is pending on a joined host. */
 export interface DriverChange {
-  /** The driver by which its pods run. `mixed`: some by one, some by the other. */
+  /** The driver under which its pods run. `mixed`: some pods run under each driver. */
   readonly from: Driver | 'mixed';
   readonly to: Driver;
 }
@@ -38,7 +38,7 @@ export function otherDriver(target: Target): DriverChange | undefined {
   return isConfigured && host.role !== 'etcd' && !isChanging(target) ? undefined : { from, to };
 }
 
-/** The same, where `up` may make it now: in the middle of an upgrade it restarts nothing. */
+/** The same change if `up` may make it now; undefined during an upgrade, in which `up` restarts nothing. */
 export const driverChange = (target: Target): DriverChange | undefined => {
   const { cluster } = target.fleet;
   return cluster.state === 'up' && isMixed(cluster) ? undefined : otherDriver(target);
@@ -70,13 +70,13 @@ export function atDriverOf(target: Target): Inventory {
     : { ...inventory, runtime: { ...inventory.runtime, cgroupDriver } };
 }
 
-/** What a plan says of the change. */
+/** The summary of the change in a plan. */
 export const podsAnewSummary = ({ host }: Pick<Target, 'host'>, { to }: DriverChange): string =>
   `configure the kubelet of ${host.name} for the cgroup driver ${to}, and start all pods there anew`;
 
 /**
- * The job that starts all pods of a host anew, static pods too, under a kubelet that reads its configuration. It ends
- * by itself when kbuild does not live to see it. `config`: the kubelet's file.
+ * The job that restarts all pods of a host, static pods too, under a kubelet with its new configuration. It completes
+ * even if kbuild is killed. `config`: the kubelet's file.
  */
 export function podsAnew({ inventory, host }: Target, config: string): Command<'sh'> {
   const command = script('runtime/pods-anew.sh', { CONFIG: config, DRIVER: inventory.runtime.cgroupDriver });

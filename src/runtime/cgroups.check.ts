@@ -28,7 +28,7 @@ const cgroupControllers = eachHost(
   },
 );
 
-/** Pods that were started by another driver than the inventory's, on a host that has joined. */
+/** Findings about pods of a joined host that run under another driver than the inventory's. */
 function ofPods(seen: HostSeen): readonly HostFinding[] {
   const { inventory, host, facts } = seen;
   const { cgroupDriver: wanted } = inventory.runtime;

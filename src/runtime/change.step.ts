@@ -15,12 +15,11 @@ import { script } from '../templates.ts';
 import { runtimeMove, type RuntimeMove } from './runtime-change.ts';
 import { containerRuntime, servingUnits, withWantedRuntime } from './runtimes.value.ts';
 
-/** How long it may take until all pods of a host have ended and are removed, in ms. */
+/** Limit in ms for all pods of a host to end and be removed. */
 const MOVE_MS = 15 * 60_000;
 
 /**
- * Where older kubeadms note the CRI socket of a node; newer ones read their file on the host, and have no such
- * annotation.
+ * The annotation in which older kubeadms record the CRI socket of a node. Newer ones read a file on the host instead.
  */
 const CRI_SOCKET = 'kubeadm.alpha.kubernetes.io/cri-socket';
 
@@ -38,7 +37,7 @@ export function pendingMove(target: Target): RuntimeMove | undefined {
 
 const endpointOf = ({ socket }: RuntimeMove['from']): string => `unix://${socket}`;
 
-/** @throws NotConverged unless the runtime that the host changes to is there and answers */
+/** @throws NotConverged unless the host's new runtime is installed and answers */
 export async function newRuntimeAnswers({ inventory, host }: Target, { to }: RuntimeMove, on: On): Promise<void> {
   const asked = withWantedRuntime(inventory, host, sh`if runtime_answers; then echo yes; fi`);
   if ((await on(host).run(asked)).includes('yes')) return;
@@ -50,7 +49,9 @@ export async function newRuntimeAnswers({ inventory, host }: Target, { to }: Run
   );
 }
 
-/** Moves a drained host to the runtime of the inventory: all of its pods end, static pods too, and start anew there. */
+/**
+ * Moves a drained host to the runtime of the inventory: all of its pods, static pods too, end and start again there.
+ */
 export const runtimeMoved: Step = {
   name: 'runtime-moved',
   settleMs: 60_000,
@@ -86,7 +87,7 @@ export const runtimeMoved: Step = {
   },
 };
 
-/** The socket that kubeadm noted on the node, where it did, is that of the runtime. */
+/** Writes the runtime's socket to the annotation that kubeadm made on the node, if there is one. */
 const socketNoted: Step = {
   name: 'cri-socket-noted',
   diff: (target) => {
@@ -112,7 +113,7 @@ const reported: Step = {
   settleMs: 5 * 60_000,
   diff: (target): readonly Change[] => {
     const { cluster } = target.fleet;
-    // A control plane that serves alone is away while its own pods start.
+    // A single control plane does not answer while its own pods start.
     if (cluster.state === 'down' && target.facts.formerRuntimes.size > 0) return [waitForApi(cluster)];
     const node = registeredNode(target);
     if (!isChanging(target)) return [];
@@ -122,5 +123,5 @@ const reported: Step = {
   },
 };
 
-/** Proves on a node whose runtime has changed that it has. */
+/** Steps that prove that a node uses its new runtime. */
 export const moveGates: readonly Step[] = [reported, socketNoted];

@@ -9,13 +9,13 @@ import { runtimeMove } from './runtime-change.ts';
 import { CONTAINER_RUNTIMES, containerRuntime, type ContainerRuntime } from './runtimes.value.ts';
 import { settingsTakenOut } from './settings-file.step.ts';
 
-/** Names of the packages that bring a runtime, and of those that come with them. */
+/** Names of the packages of a runtime, and of the packages that are installed with them. */
 const packagesOf = ({ defaults, otherPackages, companions }: ContainerRuntime): readonly string[] => {
   const names = [defaults.package, ...otherPackages];
   return [...new Set(names.flatMap((name) => [name, ...Object.keys(companions?.(name, 'any') ?? {})]))];
 };
 
-/** What the present runtime of the host needs, so that it stays: its packages and units. */
+/** The packages and units that the host's current runtime needs: kbuild keeps them. */
 const neededBy = (inventory: Inventory) => {
   const wanted = containerRuntime(inventory);
   const { package: name, version } = inventory.runtime;
@@ -25,7 +25,7 @@ const neededBy = (inventory: Inventory) => {
   };
 };
 
-/** What other programs have on a runtime, as messages name it; empty if nothing. */
+/** The containers of other programs on a runtime, as text for messages; empty if there are none. */
 const usersOf = (runtime: ContainerRuntime, { facts }: Target): string =>
   [...(facts.otherContainers.get(runtime.name)?.keys() ?? [])]
     .map(runtime.ownerOf)
@@ -34,8 +34,8 @@ const usersOf = (runtime: ContainerRuntime, { facts }: Target): string =>
     .join(',');
 
 /**
- * What ends a runtime on a host that Kubernetes has left: its programs first, then its units, its files, and its
- * configuration.
+ * The command that retires a runtime that Kubernetes no longer uses: its programs first, then its units, its files, and
+ * its configuration.
  */
 function ending(target: Target, runtime: ContainerRuntime, files: readonly string[]): Command<'sh'> {
   const { inventory, facts } = target;
@@ -66,7 +66,10 @@ function ending(target: Target, runtime: ContainerRuntime, files: readonly strin
   );
 }
 
-/** Takes one runtime out of use. What kbuild wrote for it goes last: until then the next run finds it. */
+/**
+ * Takes one runtime out of use. Removes kbuild's configuration last, because the next run recognizes an unfinished
+ * retirement by it.
+ */
 function retirement(target: Target, runtime: ContainerRuntime, files: readonly string[]): readonly Change[] {
   const { inventory, host, facts } = target;
   const { paths, unit, title } = runtime;
@@ -87,9 +90,9 @@ function retirement(target: Target, runtime: ContainerRuntime, files: readonly s
 }
 
 /**
- * Stops the runtimes that Kubernetes has left on a host, and takes back what kbuild wrote for them. Packages stay, no
- * longer held; so do images and other data. While the host's change of runtime is pending, it stands in the plan as
- * what follows that. A runtime that the present one starts containers by stays as it is.
+ * Stops the runtimes that Kubernetes no longer uses on a host, and removes the files that kbuild wrote for them. Keeps
+ * packages, which it unholds, images and other data. While the host's change of runtime is pending, the plan shows this
+ * step after it. Keeps a runtime through which the current one starts containers.
  */
 export const runtimeRetired: Step = {
   name: 'runtime-retired',

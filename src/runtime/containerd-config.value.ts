@@ -33,8 +33,8 @@ const runc = ({ runtime }: Inventory): JsonObject => ({
 });
 
 /**
- * A program with runc's command line. containerd tells the kubelet one cgroup driver for all of them, so it is that of
- * runc.
+ * A program with runc's command line. containerd reports one cgroup driver for all handlers to the kubelet, so the
+ * program gets runc's driver.
  */
 const likeRunc = ({ path }: RuntimeHandler, { runtime }: Inventory): JsonObject => ({
   runtime_type: RUNC_SHIM,
@@ -69,7 +69,7 @@ export const runscConfig = ({ path }: RuntimeHandler, { runtime }: Inventory): s
     runsc_config: { 'systemd-cgroup': String(runtime.cgroupDriver === 'systemd') },
   });
 
-/** The default handler, which is runc whatever the inventory names besides, and the further ones. */
+/** All handlers. The default is always runc; the inventory adds further ones. */
 const runtimes = (inventory: Inventory): JsonObject => ({
   default_runtime_name: 'runc',
   runtimes: {
@@ -82,10 +82,10 @@ const runtimes = (inventory: Inventory): JsonObject => ({
 
 const registry: JsonObject = { config_path: CERTS_D };
 
-/** Without it no container gets a label of SELinux. */
+/** Without this setting no container gets an SELinux label. */
 const labels = ({ runtime }: Inventory): JsonObject => (runtime.selinux ? { enable_selinux: true } : {});
 
-/** Version 2, which 1.x understands at most. */
+/** File version 2, the newest that containerd 1.x accepts. */
 const ofMajor1 = (inventory: Inventory): JsonObject => ({
   version: 2,
   plugins: {
@@ -98,7 +98,7 @@ const ofMajor1 = (inventory: Inventory): JsonObject => ({
   },
 });
 
-/** Version 3, which every 2.x understands; version 4 fails on 2.2 and older. */
+/** File version 3, which every containerd 2.x accepts. Version 4 fails on 2.2 and older. */
 const ofMajor2 = (inventory: Inventory): JsonObject => ({
   version: 3,
   plugins: {

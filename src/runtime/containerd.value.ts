@@ -126,7 +126,7 @@ const images = probeInPlace(
   (out): ReadonlySet<string> => new Set(lines(out)),
 );
 
-/** Shims that run, which containerd's own state lists by namespace (`moby` is Docker's). */
+/** The running shims, counted by namespace from containerd's state folder (`moby` is Docker's). */
 const containers = probeInPlace(
   sh`for folder in /run/containerd/io.containerd.runtime.v2.task/*/*; do if [ -d "$folder" ]; then echo "$folder"; fi; done`,
   (out): ReadonlyMap<string, number> => {

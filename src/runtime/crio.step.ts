@@ -21,8 +21,8 @@ const config = file('crio-config', {
 const proxy = proxyDropIn('crio-proxy', paths.proxy);
 
 /**
- * What the runtime's packages put where the network plugin's configuration lies. Newer ones end in `.disabled` by
- * themselves.
+ * Example networks that the runtime's packages install into the folder of the network plugin's configuration. Newer
+ * packages name them `.disabled` themselves.
  */
 const NETWORKS = [
   '/etc/cni/net.d/10-crio-bridge.conflist',
@@ -31,8 +31,8 @@ const NETWORKS = [
 ];
 
 /**
- * Takes the runtime's example of a network out of the way: the runtime would use it until the network plugin has its
- * own, or for ever.
+ * Disables the runtime's example network. The runtime would use it until the network plugin writes its own
+ * configuration, or even after that.
  */
 const noOwnNetwork: Step = {
   name: 'crio-no-own-network',

@@ -187,7 +187,7 @@ export const crio: ContainerRuntime<'crio'> = {
       },
     },
   },
-  // One minor of CRI-O for each minor of Kubernetes.
+  // CRI-O releases one minor for each minor of Kubernetes.
   version: (minor) => (minorFacts(minor) === undefined ? undefined : `${minor}.0`),
   misfit: (minor, version) =>
     minorOf(version) === minor
@@ -196,7 +196,7 @@ export const crio: ContainerRuntime<'crio'> = {
   // CRI-O supports the three newest minors, and publishes no days.
   ends: {},
   otherPackages: [PACKAGE],
-  // Its package describes both, and makes crun the default.
+  // CRI-O's package configures both, and makes crun the default.
   handlers: { tables: HANDLER_TABLES, reserved: ['crun', 'runc'] },
   configuration: (inventory) => `${OWN_HEADER}.\n${stringify(settings(inventory))}`,
   validate: (path) => sh`if command -v crio >/dev/null; then crio --config ${path} config >/dev/null; fi`,

@@ -51,7 +51,9 @@ const config = file('docker-cri-config', {
   content: ({ inventory }) => runtime.configuration(inventory),
 });
 
-/** Installs Docker Engine with kbuild's settings beside the operator's, and what speaks CRI for it. */
+/**
+ * Installs Docker Engine with kbuild's settings beside the operator's, and cri-dockerd, which implements CRI for it.
+ */
 export const docker: readonly Step[] = [
   ...packageRepository('docker', ({ runtime: { repository } }) => repository),
   settingsFirst,

@@ -24,9 +24,9 @@ const CERTS_FOLDER = '/etc/docker/certs.d';
 /** Docker trusts every `*.crt` in the folder of a registry; this name tells kbuild's file from those of others. */
 const CA_FILE = 'kbuild-ca.crt';
 
-/** `dockerd --validate`, by which kbuild tries settings, came with this version. */
+/** The first version with `dockerd --validate`, with which kbuild checks settings. */
 const OLDEST = '23.0.0';
-/** cri-dockerd answers `RuntimeConfig`, by which kubelets take the cgroup driver, since this version. */
+/** The first cri-dockerd that answers `RuntimeConfig`, from which kubelets learn the cgroup driver. */
 const OLDEST_ADAPTER = '0.4.0';
 /** The last minor of Kubernetes for which a source says that cri-dockerd's CRI (cri-api 0.30, CRI v1) is enough. */
 const LAST_MINOR = '1.37';
@@ -43,7 +43,10 @@ const HUB = 'docker.io';
 
 const DRIVER = 'native.cgroupdriver=';
 
-/** What kbuild needs in daemon.json, whatever else is there; the user's own settings over it. */
+/**
+ * The settings that kbuild needs in daemon.json, merged over those in the file. The inventory's own settings override
+ * them.
+ */
 function settings({ runtime }: Inventory, there: JsonObject): JsonObject {
   const options = Array.isArray(there['exec-opts']) ? there['exec-opts'].map(String) : [];
   const mirrors = runtime.registries.find(({ host }) => host === HUB)?.mirrors ?? [];

@@ -25,7 +25,7 @@ const page: CheckPage = {
   severities: ['error', 'warning'],
 };
 
-/** What is missing of one handler on a host. */
+/** Findings about the missing programs of a handler on a host. */
 function missing({ host, facts }: HostSeen, { name, kind, path, from }: RuntimeHandler): readonly HostFinding[] {
   const { title, programs, device } = HANDLERS[kind];
   const absent = programs(path).filter((program) => !facts.handlerPrograms.has(program));
@@ -75,7 +75,10 @@ const classOf = (name: string): JsonObject => ({
 const labelsOf = (object: JsonObject): Readonly<Record<string, unknown>> =>
   (object['metadata'] as { readonly labels?: Readonly<Record<string, unknown>> } | undefined)?.labels ?? {};
 
-/** RuntimeClasses with the names of handlers that kbuild did not make, or that the inventory's manifests make too. */
+/**
+ * Findings about RuntimeClasses with the name of a handler that kbuild did not make, or that the inventory's manifests
+ * define too.
+ */
 function foreignClasses(inventory: Inventory, { cluster }: Fleet): readonly Finding[] {
   const handlers = linuxNodes(inventory).flatMap((host) => inventoryOn(inventory, host).runtime.handlers);
   return [...new Set(handlers.map(({ name }) => name))].flatMap((name): readonly Finding[] => {

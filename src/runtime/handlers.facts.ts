@@ -10,11 +10,11 @@ export interface HandlerPod {
   readonly namespace: string;
   readonly name: string;
   readonly node: string;
-  /** Of the runtime, whatever the pod's RuntimeClass is called. */
+  /** Name of the runtime's handler. The pod's RuntimeClass may have another name. */
   readonly handler: string;
 }
 
-/** Reads what handler-pods.sh prints. Pods of a RuntimeClass that is gone count by its name. */
+/** Reads what handler-pods.sh prints. If a pod's RuntimeClass no longer exists, its name counts as the handler. */
 export function parseHandlerPods(out: string): readonly HandlerPod[] {
   const rows = lines(out).map((line) => line.split('\t'));
   const handlers = new Map(
@@ -25,7 +25,7 @@ export function parseHandlerPods(out: string): readonly HandlerPod[] {
   );
 }
 
-/** The names of the handlers that the inventory gives a node; none to one that it does not name. */
+/** The names of the handlers that the inventory gives a node; empty if the inventory does not name the node. */
 export function handlersOf(inventory: Inventory, node: string): readonly string[] {
   const host = linuxNodes(inventory).find(({ name }) => name === node);
   return host === undefined ? [] : inventoryOn(inventory, host).runtime.handlers.map(({ name }) => name);
@@ -57,7 +57,7 @@ export const handlerPodsProbe = (inventory: Inventory, kubectl: readonly string[
     parseHandlerPods,
   );
 
-/** Of the programs and devices that the inventory's handlers need on the host: the paths of those that are there. */
+/** The existing paths among the programs and devices that the inventory's handlers need on the host. */
 export const handlerPrograms = ({ runtime: { handlers } }: Inventory) =>
   probeInPlace(
     script('runtime/probe-handler-programs.sh', {

@@ -21,7 +21,7 @@ import { CONTAINER_RUNTIMES, containerRuntime } from './runtimes.value.ts';
 const isWanted = ({ inventory }: Unobserved, kind: HandlerKind): boolean =>
   inventory.runtime.handlers.some((handler) => handler.kind === kind && handler.from === 'package');
 
-/** A step of hosts that get this package; the check runtime-handlers tells of hosts for which there is none. */
+/** A step for hosts that get this package. The check runtime-handlers reports hosts for which no package exists. */
 const onlyWithPackage = (kind: HandlerKind, step: Step): Step =>
   where(
     (about) => isWanted(about, kind),
@@ -39,7 +39,7 @@ const allPackages = Object.entries(HANDLERS).flatMap(([kind, { packaged }]) =>
   packaged === undefined ? [] : packageSteps(kind as HandlerKind, packaged),
 );
 
-/** True while the step before has to install the package with the programs. */
+/** True while an earlier step must still install the package with the programs. */
 const isPackagePending = (target: Target, { kind, from }: RuntimeHandler): boolean => {
   const wanted = from === 'package' ? handlerPackage(target, kind) : undefined;
   return wanted !== undefined && target.facts.packages.get(wanted.name)?.state !== 'installed';
@@ -51,7 +51,9 @@ const missingPrograms = (target: Target, handler: RuntimeHandler): readonly stri
     ? []
     : HANDLERS[handler.kind].programs(handler.path).filter((program) => !target.facts.handlerPrograms.has(program));
 
-/** The runtime learns of a handler only when its programs are there. */
+/**
+ * Stops a host whose handler lacks a program: the runtime's configuration must only name handlers whose programs exist.
+ */
 const programsThere: Step = {
   name: 'handler-programs',
   diff: (target) =>
@@ -62,7 +64,10 @@ const programsThere: Step = {
     ),
 };
 
-/** The file that handlers of one kind read by themselves. It goes when no handler of the host reads it. */
+/**
+ * The configuration file that handlers of one kind read themselves. kbuild removes it when no handler of the host reads
+ * it.
+ */
 const ownFile: Step = {
   name: 'handler-config',
   watches: { files: CONTAINER_RUNTIMES.flatMap(({ handlers }) => handlers?.file?.path ?? []) },
@@ -78,7 +83,10 @@ const ownFile: Step = {
   },
 };
 
-/** Brings what the runtime's further handlers need, before the runtime learns of them. */
+/**
+ * Installs the programs and files of the runtime's further handlers, before the runtime's configuration names the
+ * handlers.
+ */
 export const handlerSteps: readonly Step[] = [...allPackages, programsThere, ownFile];
 
 const runtimeClass = ({ name, overhead }: RuntimeHandler): JsonObject => ({

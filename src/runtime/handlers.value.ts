@@ -14,13 +14,13 @@ export interface HandlerPackage {
   readonly repository: PackageRepository;
 }
 
-/** What other parts of kbuild know about a kind of handler; the tables for its configuration are with each runtime. */
+/** Properties of a kind of handler, for other parts of kbuild. Each runtime has the tables for its configuration. */
 export interface HandlerComponent {
-  /** What messages call it. */
+  /** Its name in messages. */
   readonly title: string;
-  /** The programs that its pods need, for that at the path which the inventory names. */
+  /** Paths of the programs that its pods need, from the path in the inventory. */
   readonly programs: (path: string) => readonly string[];
-  /** A file without which no pod of it starts, and who makes it. */
+  /** A device without which its pods do not start, and the source of that device. */
   readonly device?: { readonly path: string; readonly by: string };
   /** undefined: kbuild knows no package of it. */
   readonly packaged?: HandlerPackage;

@@ -10,9 +10,9 @@ import { sharedFiles, type SharedFiles } from './settings-file.value.ts';
 /** Begins the answer about a runtime. */
 const MARK = '# runtime ';
 
-/** What a host is asked about one runtime. */
+/** A probe of a host about one runtime. */
 interface Question {
-  /** Shell: whether the host is asked at all. It may use the variables of serving-runtime.sh. */
+  /** A shell condition: the host runs the probe only if it is true. It may use the variables of serving-runtime.sh. */
   readonly where: string;
   /** Shell that prints the answer. */
   readonly ask: string;

@@ -70,6 +70,8 @@ export function registryFiles(
   });
 }
 
-/** The pause image that kubeadm of the inventory's minor expects; runtime and kubeadm must name the same. */
+/**
+ * The pause image that kubeadm of the inventory's minor expects. The runtime's configuration must name the same image.
+ */
 export const pauseImage = ({ kubernetes }: Inventory): string =>
   `${kubernetes.imageRepository}/pause:${minorFacts(kubernetes.minor)?.images.pause ?? '3.10.2'}`;

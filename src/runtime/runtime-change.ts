@@ -9,9 +9,9 @@ import { containerRuntime, type ContainerRuntime, otherRuntime, runtimeBetween }
 
 /** A change of the container runtime that is pending on a joined host. */
 export interface RuntimeMove {
-  /** The one that its kubelet uses. */
+  /** The runtime that its kubelet uses. */
   readonly from: ContainerRuntime;
-  /** The one that the inventory names. */
+  /** The runtime that the inventory names. */
   readonly to: ContainerRuntime;
 }
 
@@ -37,14 +37,14 @@ const othersOn = (runtime: ContainerRuntime, { otherContainers }: LinuxFacts): r
     return owner === undefined ? [] : [`${String(count)} containers of ${owner}`];
   });
 
-/** What keeps `up` from changing the runtime of a host. */
+/** A reason why `up` cannot change the runtime of a host. */
 interface Obstacle {
   readonly why: string;
-  /** Missing: only another way leads there. */
+  /** Missing if `up` can never make this change. */
   readonly remedy?: string;
 }
 
-/** Why `up` cannot change the runtime of this host; undefined if it can. */
+/** The reason why `up` cannot change the runtime of this host; undefined if it can. */
 function obstacle(inventory: Inventory, host: LinuxHost, facts: LinuxFacts, move: RuntimeMove): Obstacle | undefined {
   const { from, to } = move;
   if (host.role === 'etcd') return { why: 'a host of role etcd keeps its runtime' };

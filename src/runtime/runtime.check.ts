@@ -11,8 +11,8 @@ import { runtimeMove } from './runtime-change.ts';
 import { CONTAINER_RUNTIMES, containerRuntime, otherRuntime, RUNTIME_TITLES } from './runtimes.value.ts';
 
 /**
- * A runtime that kbuild does not know, it cannot change to another one. The pods of one that it knows, `up` moves, or
- * refuses to.
+ * Findings about a joined host with an unknown runtime: kbuild cannot change it. For a runtime that kbuild knows, `up`
+ * moves the pods, or refuses.
  */
 function unknownRuntime(inventory: Inventory, host: LinuxHost, endpoint: string): readonly HostFinding[] {
   const found = otherRuntime(inventory, host, endpoint);
@@ -68,7 +68,7 @@ const existingRuntime = eachHost(
 
 const OTHER = 'give the host another runtime.name';
 
-/** Why no package brings the runtime to the host; undefined if one does. */
+/** The finding about a runtime that no package provides for the host; undefined if a package does. */
 function withoutPackage({ inventory, host, facts }: HostSeen): HostFinding | undefined {
   const { name, title, published } = containerRuntime(inventory);
   const distribution = knownDistribution(facts);

@@ -35,19 +35,19 @@ export const cgroupDriverInUse = (scope: string): Probe<DriverInUse> =>
     },
   );
 
-/** What the runtime makes of the configuration on disk, defaults included. */
+/** The runtime's effective configuration: the file on disk and the defaults. */
 export interface RuntimeConfig {
   /** `unset` if the runtime's options do not name it. */
   readonly cgroupDriver: 'systemd' | 'cgroupfs' | 'unset';
   readonly sandboxImage: string;
   readonly criDisabled: boolean;
-  /** Containers get labels of SELinux; missing if the runtime does not show it. */
+  /** True if containers get SELinux labels; missing if the runtime does not report it. */
   readonly labels?: boolean;
-  /** Names of all handlers; missing if the runtime does not show them. */
+  /** Names of all handlers; missing if the runtime does not report them. */
   readonly handlers?: readonly string[];
 }
 
-/** Where the runtime comes from unless the inventory names another source. */
+/** The default package and repository of the runtime. */
 export interface RuntimeDefaults {
   readonly package: string;
   readonly repository: DefaultRepository & { readonly rpm: DefaultRepository };
@@ -72,7 +72,7 @@ export interface RegistryFile {
   readonly content: string | Secret | undefined;
 }
 
-/** How the inventory wants a registry to be reached, without secrets. */
+/** The inventory's settings for access to a registry, without secrets. */
 export type RegistryWay = Pick<RegistrySettings, 'host' | 'mirrors' | 'username'>;
 
 /** A failure of the runtime that its messages show, with the cause and the remedy. */
@@ -86,7 +86,7 @@ interface RuntimeSignature {
 /** Files that kbuild writes for a runtime. */
 interface RuntimePaths {
   readonly config: string;
-  /** Where the configuration that kbuild found is kept; missing if the file is kbuild's alone. */
+  /** Path of the backup of the file that `config` replaced; missing if only kbuild writes this file. */
   readonly backup?: string;
   /** Drop-in of the unit with the proxy. */
   readonly proxy: string;
@@ -103,25 +103,25 @@ export interface PublishedFile {
   readonly name: string;
 }
 
-/** How the runtime is installed where it does not come as a package. */
+/** How kbuild installs the runtime without packages. */
 interface PublishedRuntime {
-  /** What a version of the runtime needs, besides the CNI plugins. */
+  /** The files that a version of the runtime needs, besides the CNI plugins. */
   readonly files: (version: string) => readonly PublishedFile[];
   /** Its unit: a file of templates/, and the path on the host. */
   readonly unit: { readonly template: string; readonly path: string };
-  /** What makes a runtime that the system brings read the configuration of `paths.config`: a drop-in of its unit. */
+  /** A drop-in for the unit of a runtime that the system brings: with it the runtime reads `paths.config`. */
   readonly builtIn: { readonly path: string; readonly content: string };
 }
 
 /** A program that the runtime needs beside its packages, on every system in the form in which its project publishes it. */
 export interface RuntimeProgram extends PublishedFile {
-  /** Unless the inventory names another. */
+  /** The default version. */
   readonly version: string;
   /** Units that run it, in the order in which they are stopped. The last one restarts with a new program. */
   readonly units: readonly [string, ...string[]];
-  /** Folder of its records of pods. What of it is empty goes with the program. */
+  /** Folder of its records of pods. kbuild removes its empty parts with the program. */
   readonly stateFolder: string;
-  /** Why a version of it does not fit a Kubernetes minor; undefined if it fits. */
+  /** The reason why a version of it does not fit a Kubernetes minor; undefined if it fits. */
   readonly misfit: (minor: string, version: string) => RuntimeMisfit | undefined;
 }
 
@@ -139,9 +139,9 @@ export interface SharedSettings {
   readonly validate: (path: string) => Command<'sh'>;
 }
 
-/** How the runtime is told of further handlers. */
+/** How the runtime's configuration names further handlers. */
 interface RuntimeHandlers {
-  /** The settings of one handler, by its kind; a kind that is missing does not go with this runtime. */
+  /** The settings of one handler, by its kind; this runtime does not support a missing kind. */
   readonly tables: Readonly<
     Partial<Record<HandlerKind, (handler: RuntimeHandler, inventory: Inventory) => JsonObject>>
   >;
@@ -169,23 +169,25 @@ export interface RuntimeMisfit {
  */
 export interface ContainerRuntime<N extends RuntimeName = RuntimeName> {
   readonly name: N;
-  /** What messages call it. */
+  /** Its name in messages. */
   readonly title: string;
   /** Path of the CRI socket. */
   readonly socket: string;
-  /** What nodes call it: they report `NAME://VERSION`. */
+  /** Its name in the status of nodes: `NAME://VERSION`. */
   readonly reportedAs: string;
   /** systemd unit, without `.service`. */
   readonly unit: string;
   /** Units that would start it again when it is stopped without them. */
   readonly startedBy?: readonly string[];
-  /** The unit of another runtime that it starts containers by. No joined host changes directly between the two. */
+  /**
+   * The unit of another runtime through which it starts containers. No joined host changes directly between the two.
+   */
   readonly needs?: string;
   /** It goes on where others have something on it when Kubernetes leaves it. Missing: their containers keep a host from leaving it. */
   readonly servesOthers?: true;
   /** Folder of images and containers, unless `runtime.config` names another one. */
   readonly dataFolder: string;
-  /** The keys that lead to that setting. */
+  /** The keys of the setting with that folder. */
   readonly dataFolderSetting: readonly string[];
   readonly paths: RuntimePaths;
   readonly defaults: RuntimeDefaults;
@@ -194,7 +196,7 @@ export interface ContainerRuntime<N extends RuntimeName = RuntimeName> {
   /** Packages that are installed with the package of this name: name → version, or `any`. */
   readonly companions?: (name: string, version: string) => Readonly<Record<string, string>>;
   readonly programs?: readonly RuntimeProgram[];
-  /** Missing where every file that kbuild writes is its own. */
+  /** Missing if the runtime shares no file with its administrator. */
   readonly shared?: SharedSettings;
   /** CRI sockets that its packages bring besides, and that Kubernetes does not use. */
   readonly otherSockets?: readonly string[];
@@ -206,7 +208,7 @@ export interface ContainerRuntime<N extends RuntimeName = RuntimeName> {
   readonly ends: Readonly<Record<string, string>>;
   /** Other packages that bring the runtime, besides the one that the inventory names. */
   readonly otherPackages: readonly string[];
-  /** Missing: kbuild sets up no further handlers with it. */
+  /** Missing if kbuild does not configure further handlers for it. */
   readonly handlers?: RuntimeHandlers;
   /** Settings that kubelets of a Kubernetes minor need with this runtime, under those of the inventory. Missing: none. */
   readonly kubeletConfig?: (minor: string) => JsonObject;

@@ -12,8 +12,8 @@ import { atSystemRuntime, watchingRuntime } from './version.step.ts';
 const policy = packages(SELINUX_POLICY, () => ({ [SELINUX_POLICY]: 'any' }));
 
 /**
- * The host has SELinux' policy for containers before its runtime confines them. The check selinux tells of hosts
- * without one.
+ * Installs SELinux' policy for containers before the runtime confines them. The check selinux reports hosts for which
+ * there is none.
  */
 export const containerPolicy: Step = where(
   ({ inventory }) => inventory.runtime.selinux,
@@ -22,7 +22,7 @@ export const containerPolicy: Step = where(
 
 const STEPS: Readonly<Record<RuntimeName, readonly Step[]>> = { containerd, crio, docker };
 
-/** A step that only hosts with this runtime take. */
+/** A step for hosts with this runtime only. */
 const onlyWith = (name: RuntimeName, step: Step): Step =>
   where(({ inventory }) => inventory.runtime.name === name, step);
 

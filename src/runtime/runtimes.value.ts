@@ -51,7 +51,7 @@ export const runtimePackages = (inventory: Inventory): readonly string[] => [
 export const criEndpoint = (inventory: Inventory, host: Host): string =>
   `unix://${containerRuntime(inventoryOn(inventory, host)).socket}`;
 
-/** The path of a CRI endpoint: without its scheme, and where /var/run leads to. */
+/** The path of a CRI endpoint, without its scheme, and with /run for /var/run. */
 const pathOf = (endpoint: string): string => endpoint.replace(/^unix:\/\//, '').replace(/^\/var\/run\//, '/run/');
 
 /**
@@ -73,7 +73,7 @@ function oneOf(words: readonly string[]): string {
   return `${words.slice(0, -1).join(', ')} or ${words.at(-1)!}`;
 }
 
-/** What messages call the runtimes, for texts that are the same for every inventory. */
+/** The names of all runtimes, for messages that are the same for every inventory. */
 export const RUNTIME_TITLES: string = oneOf(CONTAINER_RUNTIMES.map(({ title }) => title));
 
 /** Folders in which some runtime keeps its data, for texts that are the same for every inventory. */

@@ -21,7 +21,7 @@ const unreadable = ({ host }: Target, path: string, error: unknown): Change => (
     ),
 });
 
-/** An administrator may have kept others from reading the file. */
+/** The mode of the existing file, because an administrator may have restricted it; 0644 for a new file. */
 function modeOf(target: Target, path: string): number {
   const state = fileState(target, path);
   return state.kind === 'file' ? state.mode : 0o644;
@@ -29,7 +29,7 @@ function modeOf(target: Target, path: string): number {
 
 /**
  * The changes that put kbuild's settings into the file that the runtime shares with its administrator. The record comes
- * first: a run that is cut off then has recorded a change that it did not make, which is no harm.
+ * first. An interrupted run may then have recorded a change that it did not make, which does no harm.
  */
 export function sharedSettingsChanges(target: Target): readonly Change[] {
   const { inventory, facts } = target;

@@ -11,7 +11,7 @@ export interface SharedFiles {
   readonly record: string | undefined;
 }
 
-/** What kbuild records before it changes the file. */
+/** kbuild's record of a file, written before it changes the file. */
 interface Record {
   /** The file as it was without kbuild; null: there was none. */
   readonly before: string | null;
@@ -19,7 +19,7 @@ interface Record {
   readonly wrote: JsonObject;
 }
 
-/** Reads both files. Without shared settings: neither is there. */
+/** Reads both files. Both are missing for a runtime without shared settings. */
 export const sharedFiles = (shared: SharedSettings | undefined): Probe<SharedFiles> =>
   probeInPlace(
     script('runtime/probe-shared-settings.sh', { FILES: shared === undefined ? [] : [shared.path, shared.record] }),
@@ -73,8 +73,8 @@ function settingWithout(now: unknown, before: unknown, wrote: unknown): unknown 
 }
 
 /**
- * The text of the file as it would be without kbuild; undefined: there would be none. Settings that the administrator
- * has changed since stay. @throws SyntaxError if the file is no JSON object
+ * The text of the file without kbuild's settings; undefined if the file would not exist. Settings that the
+ * administrator has changed since stay. @throws SyntaxError if the file is no JSON object
  */
 export function withoutKbuild({ text, record: recordText }: SharedFiles): string | undefined {
   const record = recordIn(recordText);

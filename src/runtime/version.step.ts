@@ -15,7 +15,7 @@ import { runtimePackages } from './runtimes.value.ts';
 interface InstalledRuntime {
   /** Name of the package. */
   readonly package: string;
-  /** As the package manager names it: `5:2.2.9-1`. */
+  /** In the form of the package manager: `5:2.2.9-1`. */
   readonly version: string;
   /** Without epoch and suffix: `2.2.9`. */
   readonly upstream: string;
@@ -45,8 +45,8 @@ const withRuntimeVersion = (
     : { ...inventory, runtime: { ...inventory.runtime, ...runtime } };
 
 /**
- * True for a host whose kubelet runs pods on the runtime that the inventory names. One that it changes to runs none
- * yet.
+ * True for a host whose kubelet runs pods on the runtime that the inventory names. A runtime to which the host will
+ * change runs no pods yet.
  */
 const runsPods = ({ inventory, host, facts }: Pick<Target, 'inventory' | 'host' | 'facts'>): boolean =>
   hasKubelet(facts) && runtimeMove(inventory, host, facts) === undefined;
@@ -77,7 +77,7 @@ export function atSystemRuntime(inventory: Inventory, { host, facts }: Pick<Targ
   return withRuntimeVersion(inventory, { package: own[0], version: found?.upstream ?? version });
 }
 
-/** A step that also asks which runtime is installed. */
+/** A step that also observes which runtime is installed. */
 export const watchingRuntime = (step: Step): Step => ({
   ...step,
   watches: (about) => {
@@ -86,7 +86,7 @@ export const watchingRuntime = (step: Step): Step => ({
   },
 });
 
-/** Nothing lives yet on the runtime to which a host changes. */
+/** A change that restarts no pod: no pod runs yet on the runtime to which a host changes. */
 const withoutRestart = ({ restarts: _, ...change }: Change): Change => ({ ...change, disrupts: false });
 
 /**
@@ -110,15 +110,15 @@ export interface RuntimeChange {
 }
 
 /**
- * How a joined host comes to the version that the inventory pins; undefined if it has it, if the inventory pins none,
- * or while an upgrade is under way. A patch goes in place: containers outlive the runtime. Another minor, or another
- * package, finds no pods. Throws `FactError` when a fact that it needs is unknown.
+ * The change of a joined host to the version that the inventory pins; undefined if it has it, if the inventory pins
+ * none, or while an upgrade is under way. A patch release is installed in place: containers survive it. For another
+ * minor or package the node is drained first. Throws `FactError` when a fact that it needs is unknown.
  */
 export function runtimeChange(target: Target): RuntimeChange | undefined {
   const { inventory, facts, fleet } = target;
   const { version, versionFrom, package: name } = atSystemRuntime(inventory, target).runtime;
   if (versionFrom === 'default' || !runsPods(target)) return undefined;
-  // In the middle of an upgrade `up` restarts nothing: that upgrade changes the runtime of the nodes that it drains.
+  // During an upgrade `up` restarts nothing: that upgrade changes the runtime of the nodes that it drains.
   if (fleet.cluster.state === 'up' && isMixed(fleet.cluster)) return undefined;
   const found = installedRuntime(inventory, facts);
   if (found === undefined || standing(target) !== 'joined') return undefined;

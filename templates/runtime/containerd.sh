@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2034,SC2086  # the scripts that follow use these; runtime_limit is several words
 # Functions that kbuild's scripts use on containerd, the same as in the other files of this folder. `crictl` comes from
-# a package that is only recommended, so containerd's own client does what it does not. Untold, crictl gives the runtime
-# 2 s.
+# a package that is only recommended, so containerd's own client does what it does not. By default crictl waits 2 s for
+# the runtime.
 runtime_unit=containerd
 runtime_packages='containerd containerd.io'
 # Units that speak CRI for the runtime, beside its own.

@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2034,SC2086  # the scripts that follow use these; runtime_limit is several words
 # Functions that kbuild's scripts use on CRI-O, the same as in the other files of this folder. CRI-O has no client of
-# its own: its packages bring crictl. Untold, crictl gives the runtime 2 s.
+# its own: its packages bring crictl. By default crictl waits 2 s for the runtime.
 runtime_unit=crio
 runtime_packages=cri-o
 # Units that speak CRI for the runtime, beside its own.

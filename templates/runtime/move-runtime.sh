@@ -27,7 +27,7 @@ if [ -z "$files" ]; then
   exit 1
 fi
 
-# However it ends: without its kubelet the host starts no pod.
+# Start the kubelet however the job ends: without it the host starts no pod.
 trap 'systemctl start kubelet' EXIT
 systemctl stop kubelet
 
@@ -42,7 +42,7 @@ end_pods() {
     cri rmp -f "$pod" >/dev/null || true
   done
 }
-# The control plane goes last: some network plugins need it to take a pod off the network.
+# The control plane ends last: some network plugins need it to remove a pod from the network.
 last=$(cri pods -q --label tier=control-plane)
 first=
 for pod in $(cri pods -q); do

@@ -8,7 +8,7 @@ if ! grep -Eq "^cgroupDriver: *[\"']?${DRIVER}[\"']? *\$" "$CONFIG"; then
   exit 1
 fi
 runtime_limit='timeout -k 1 60'
-# However it ends: without its kubelet the host starts no pod.
+# Start the kubelet however the job ends: without it the host starts no pod.
 trap 'systemctl start kubelet' EXIT
 systemctl stop kubelet
 signal_all() {
