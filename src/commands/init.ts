@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { InventoryError, UsageError } from '../errors.ts';
 import { loadInventory } from '../inventory/file/load.ts';
 import { localSources } from '../inventory/file/sources.ts';
-import { inventoryJsonSchema } from '../inventory/schema/schema.ts';
+import { editorJsonSchema } from '../inventory/schema/editor.ts';
 import { defaultPlugin } from '../network/plugins.value.ts';
 import type { Context } from '../session/context.ts';
 import { PROPOSED_KUBERNETES } from '../versions.ts';
@@ -209,7 +209,7 @@ const flagged = (flags: InitOptions): boolean =>
  */
 async function schemaBeside(inventory: string): Promise<string> {
   try {
-    const text = `${JSON.stringify(inventoryJsonSchema('7'), undefined, 2)}\n`;
+    const text = `${JSON.stringify(editorJsonSchema('7'), undefined, 2)}\n`;
     await writeFile(join(dirname(inventory), SCHEMA_FILE), text, { flag: 'wx' });
     return `, and ${SCHEMA_FILE} for editors`;
   } catch {

@@ -1,6 +1,6 @@
 import { UsageError } from '../errors.ts';
 import { nearest } from '../inventory/nearest.ts';
-import { inventoryJsonSchema } from '../inventory/schema/schema.ts';
+import { editorJsonSchema } from '../inventory/schema/editor.ts';
 import { documentJsonSchema, type DocumentName, DOCUMENTS } from '../report/json.ts';
 import type { Context } from '../session/context.ts';
 import type { SchemaOptions } from './inventory.command.ts';
@@ -26,9 +26,7 @@ export function runSchema(context: Context, flags: SchemaOptions): Promise<numbe
   if (draft === undefined)
     throw new UsageError(`kbuild writes JSON Schema ${DRAFTS.join(' or ')}, not "${flags.draft!}"`);
   const schema =
-    flags.document === undefined
-      ? inventoryJsonSchema(draft)
-      : documentJsonSchema(documentNamed(flags.document), draft);
+    flags.document === undefined ? editorJsonSchema(draft) : documentJsonSchema(documentNamed(flags.document), draft);
   context.out(`${JSON.stringify(schema, undefined, 2)}\n`);
   return Promise.resolve(0);
 }

@@ -6,7 +6,7 @@ import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { runSchema } from '../../src/commands/schema.ts';
 import { UsageError } from '../../src/errors.ts';
-import { inventoryJsonSchema } from '../../src/inventory/schema/schema.ts';
+import { editorJsonSchema } from '../../src/inventory/schema/editor.ts';
 import { documentJsonSchema, type DocumentName, DOCUMENTS } from '../../src/report/json.ts';
 import { json as jsonOption } from '../../src/session/options.ts';
 import { quietContext } from '../commands/quiet-context.ts';
@@ -24,7 +24,7 @@ describe('docs/schemas (else: npm run docs:schemas)', () => {
   });
 
   test('inventory.json follows the inventory', async () => {
-    await expect(await json(inventoryJsonSchema())).toMatchFileSnapshot('../../docs/schemas/inventory.json');
+    await expect(await json(editorJsonSchema())).toMatchFileSnapshot('../../docs/schemas/inventory.json');
   });
 
   test('holds nothing else', () => {
@@ -61,7 +61,7 @@ describe.each(['2020-12', '7'] as const)('JSON Schema %s', (draft) => {
   });
 
   test('the inventory accepts every example of inventories/, and refuses an unknown setting', () => {
-    const validate = ajv.compile(inventoryJsonSchema(draft));
+    const validate = ajv.compile(editorJsonSchema(draft));
     const folder = new URL('../../inventories/', import.meta.url);
     for (const file of readdirSync(folder)) {
       const inventory = parse(readFileSync(new URL(file, folder), 'utf8')) as object;
@@ -126,7 +126,7 @@ describe('kbuild schema', () => {
   };
 
   test('the inventory and a document, in both drafts', async () => {
-    expect(await printed({})).toEqual(inventoryJsonSchema());
+    expect(await printed({})).toEqual(editorJsonSchema());
     expect(await printed({ draft: '7' })).toMatchObject({ $schema: 'http://json-schema.org/draft-07/schema#' });
     expect(await printed({ document: 'status' })).toEqual(documentJsonSchema('status', '2020-12'));
     expect(await printed({ document: 'event', draft: '7' })).toEqual(documentJsonSchema('event', '7'));
