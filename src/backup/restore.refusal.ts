@@ -97,8 +97,8 @@ interface Comparing {
 }
 
 /**
- * The reasons why kbuild cannot restore the inventory's cluster from a backup. Needs no host. The name, the endpoint and
- * the subnets must be the same, because every kubelet and kubeconfig holds them.
+ * The reasons why kbuild cannot restore the inventory's cluster from a backup. Needs no host. The name, the endpoint
+ * and the subnets must be the same, because every kubelet and kubeconfig holds them.
  */
 export const backupReasons: readonly Reason<Comparing>[] = [
   lastReason(
@@ -158,8 +158,8 @@ export const backupRefusals = (inventory: Inventory, manifest: Manifest): readon
   refusedFor(backupReasons, { inventory, manifest });
 
 /**
- * Workers are nodes of a cluster and none of them trusts the backup's CA: the backup is of another cluster with the same
- * name.
+ * Workers are nodes of a cluster and none of them trusts the backup's CA: the backup is of another cluster with the
+ * same name.
  */
 export const workerReasons: readonly Reason<{ readonly inventory: Inventory; readonly workers: Workers }>[] = [
   reason(

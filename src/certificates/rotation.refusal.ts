@@ -59,7 +59,10 @@ interface Rotating extends Seen {
   readonly rollback?: boolean | undefined;
 }
 
-/** Why a rotation may not begin or go on, or be taken back, on top of `authorityChangeReasons`. Throws Refused like `rotationOf`. */
+/**
+ * Why a rotation may not begin or go on, or be taken back, on top of `authorityChangeReasons`. Throws Refused like
+ * `rotationOf`.
+ */
 export const rotationReasons: readonly Reason<Rotating>[] = [
   reason(['rotation-own-authority'], ({ inventory, name }) => {
     if (name === 'sa' || ownAuthority(inventory, name) === undefined) return undefined;

@@ -145,8 +145,8 @@ function renamedHost({ name: cluster }: Inventory, fleet: Fleet, observed: Obser
 }
 
 /**
- * Refuses a host whose Node or etcd member runs on another machine: kbuild must neither delete it as this host's leftover, nor drain it and
- * change this host.
+ * Refuses a host whose Node or etcd member runs on another machine: kbuild must neither delete it as this host's
+ * leftover, nor drain it and change this host.
  */
 function mistakenHost(inventory: Inventory, fleet: Fleet, observed: Observed) {
   const { host, facts } = observed;

@@ -10,13 +10,19 @@ import { standing } from './standing.ts';
 
 const NODE_IP = '--node-ip=';
 
-/** The address with which the host's kubelet reports its node; undefined if it has no such argument: kbuild did not join it. */
+/**
+ * The address with which the host's kubelet reports its node; undefined if it has no such argument: kbuild did not join
+ * it.
+ */
 function kubeletAddress({ facts }: Observed): string | undefined {
   if (facts.kubeletFlags === 'absent') return undefined;
   return facts.kubeletFlags.find((flag) => flag.startsWith(NODE_IP))?.slice(NODE_IP.length);
 }
 
-/** The address at which the other etcd members reach the host's member; undefined if it has none, or etcd does not answer. */
+/**
+ * The address at which the other etcd members reach the host's member; undefined if it has none, or etcd does not
+ * answer.
+ */
 function memberAddress({ host }: Observed, { cluster }: Fleet): string | undefined {
   if (host.role === 'worker' || host.role === 'load-balancer') return undefined;
   const members: readonly MemberView[] =
@@ -26,9 +32,10 @@ function memberAddress({ host }: Observed, { cluster }: Fleet): string | undefin
 }
 
 /**
- * Why `up` does not change a joined host: the inventory gives it another internalAddress than the one with which it joined. kubelet, etcd, API
- * server, certificates and network plugin each hold that address, and etcd's members know it, so the kubelet alone must not get the other
- * one. undefined if the address is the same. Throws `FactError` when a fact that it needs is unknown.
+ * Why `up` does not change a joined host: the inventory gives it another internalAddress than the one with which it
+ * joined. kubelet, etcd, API server, certificates and network plugin each hold that address, and etcd's members know
+ * it, so the kubelet alone must not get the other one. undefined if the address is the same. Throws `FactError` when a
+ * fact that it needs is unknown.
  */
 function addressRefusal(inventory: Inventory, fleet: Fleet, observed: Observed) {
   const { host, facts } = observed;
@@ -67,7 +74,10 @@ function roleRefusal(inventory: Inventory, fleet: Fleet, { host, facts }: Observ
   );
 }
 
-/** Why `up` does not change a joined host: it joined with another role or address. Throws `FactError` when a fact that it needs is unknown. */
+/**
+ * Why `up` does not change a joined host: it joined with another role or address. Throws `FactError` when a fact that
+ * it needs is unknown.
+ */
 export const joinedRefusal = (
   inventory: Inventory,
   fleet: Fleet,

@@ -18,7 +18,10 @@ import { clusterCas, clusterNameOf, standing } from './standing.ts';
 import { casOf, shareCa } from './standings.ts';
 import { stillThere } from './still-there.ts';
 
-/** Members that are healthy at another address than their host's. It is asked again when a member leaves, after the drain. */
+/**
+ * Members that are healthy at another address than their host's. It is asked again when a member leaves, after the
+ * drain.
+ */
 const membersElsewhere = (
   cluster: Pick<ClusterUp, 'members'>,
   leaving: readonly Leaving[],
@@ -119,8 +122,8 @@ export const removalReasons: readonly Reason<Removal>[] = [
 ];
 
 /**
- * Why these hosts may not leave a live cluster, all reasons at once: the last control plane, quorum (with the arithmetic), the
- * endpoint. Throws like `liveCluster`.
+ * Why these hosts may not leave a live cluster, all reasons at once: the last control plane, quorum (with the
+ * arithmetic), the endpoint. Throws like `liveCluster`.
  */
 export function removalRefusals(inventory: Inventory, fleet: Fleet, leaving: readonly Leaving[]): readonly Refused[] {
   return refusedFor(removalReasons, { inventory, fleet, cluster: liveCluster(fleet), leaving });
@@ -186,8 +189,8 @@ export function membersSeen({ etcd }: Inventory, { cluster }: Fleet): readonly {
 }
 
 /**
- * Control planes and members of etcd that live and that a reset of the whole cluster would leave, because the inventory does not name them. They
- * would lose their quorum, or go on as the cluster.
+ * Control planes and members of etcd that live and that a reset of the whole cluster would leave, because the inventory
+ * does not name them. They would lose their quorum, or go on as the cluster.
  */
 function leftBehind({ inventory, fleet }: Seen): readonly Refused<'unnamed-control-plane'>[] {
   const named = new Set(inventory.hosts.map(({ name }) => name));
@@ -208,7 +211,10 @@ function leftBehind({ inventory, fleet }: Seen): readonly Refused<'unnamed-contr
   );
 }
 
-/** Nodes and etcd members that a reset of the whole cluster leaves as they are, because the inventory does not name them. */
+/**
+ * Nodes and etcd members that a reset of the whole cluster leaves as they are, because the inventory does not name
+ * them.
+ */
 export function unnamedIn(inventory: Inventory, fleet: Fleet): readonly string[] {
   const { cluster } = fleet;
   if (cluster.state !== 'up') return [];
@@ -220,8 +226,9 @@ export function unnamedIn(inventory: Inventory, fleet: Fleet): readonly string[]
 }
 
 /**
- * Refuses a machine that bears the certificate of another host, unless it is surely of another cluster. While no control plane was reached, a member
- * of this cluster is foreign like any other, and the operator who types its name means another machine.
+ * Refuses a machine that bears the certificate of another host, unless it is surely of another cluster. While no
+ * control plane was reached, a member of this cluster is foreign like any other, and the operator who types its name
+ * means another machine.
  */
 function mistakenForeign(inventory: Inventory, fleet: Fleet, observed: Observed) {
   const { facts } = observed;
@@ -233,7 +240,10 @@ function mistakenForeign(inventory: Inventory, fleet: Fleet, observed: Observed)
   return isOthers ? undefined : certifiedAsAnother(inventory, fleet, observed);
 }
 
-/** Refuses a machine that is a member of the cluster, and another one than the inventory means: one that it does not name would be destroyed. */
+/**
+ * Refuses a machine that is a member of the cluster, and another one than the inventory means: one that it does not
+ * name would be destroyed.
+ */
 const mistakenMember = (inventory: Inventory, fleet: Fleet, observed: Observed) =>
   standing({ inventory, fleet, ...observed }) === 'joined' ? otherMachine(inventory, fleet, observed) : undefined;
 
@@ -271,8 +281,8 @@ const cleansOnlyForeign = (seen: Resetting): boolean =>
   chosen(seen).every((observed) => foreignHost(seen.inventory, seen.fleet, observed) !== undefined);
 
 /**
- * What `reset` refuses. Members of a live cluster leave it first, and `removalReasons` judges that. A control plane of a
- * cluster that does not answer cannot leave it. A whole cluster of another name or CA is never cleaned.
+ * What `reset` refuses. Members of a live cluster leave it first, and `removalReasons` judges that. A control plane of
+ * a cluster that does not answer cannot leave it. A whole cluster of another name or CA is never cleaned.
  */
 export const resetReasons: readonly Reason<Resetting>[] = [
   ...clusterReasons.map((one): Reason<Resetting> => ({

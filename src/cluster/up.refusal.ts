@@ -53,7 +53,10 @@ const movedEndpoint: Reason<Seen> = reason(['endpoint-changed'], ({ inventory, f
   );
 });
 
-/** An action that only its own command can finish: undone and begun again, etcd would lose data, or the cluster be another one. */
+/**
+ * An action that only its own command can finish: undone and begun again, etcd would lose data, or the cluster be
+ * another one.
+ */
 const unfinishedRestore: Reason<Seen> = reason(['restore-unfinished'], ({ inventory, fleet }) =>
   observedLinux(fleet).flatMap(({ host, facts: { marker } }) => {
     if (typeof marker !== 'object' || marker.cluster !== inventory.name) return [];
@@ -103,7 +106,10 @@ function duringUpgrade({ inventory, fleet, cluster, names }: Growth): Refused<'u
   );
 }
 
-/** The cluster's endpoint is the address of one host. Where the inventory names another one already, that is refused by itself. */
+/**
+ * The cluster's endpoint is the address of one host. Where the inventory names another one already, that is refused by
+ * itself.
+ */
 function endpointOfHost({ inventory, cluster, names }: Growth): Refused<'endpoint-of-host'> | undefined {
   const live = liveEndpoint(cluster);
   const at = live === '' ? '' : endpointHost(live);
@@ -224,8 +230,8 @@ export const upReasons: readonly Reason<Up>[] = [
 ];
 
 /**
- * Why `up` may not start, all reasons at once; empty if it may. They are refusals, and the errors of control planes that
- * must answer before the cluster is created. `up` leaves refused workers out instead (`refusedWorkers`). `hosts`:
+ * Why `up` may not start, all reasons at once; empty if it may. They are refusals, and the errors of control planes
+ * that must answer before the cluster is created. `up` leaves refused workers out instead (`refusedWorkers`). `hosts`:
  * patterns of `--hosts`. Throws `FactError` when a fact that it needs is unknown.
  */
 export const refusals = (

@@ -83,8 +83,8 @@ const hidesCluster = ({ connected }: Run, { exitCode }: KbuildError): boolean =>
   exitCode === EXIT.unreachable && connected.observations.fleet().cluster.state === 'absent';
 
 /**
- * The plan of a run that an obstacle stops. What a host does not tell is not waited for: the obstacle may be why, e.g. a
- * host without systemd. @throws the obstacle in the place of FactErrors
+ * The plan of a run that an obstacle stops. What a host does not tell is not waited for: the obstacle may be why, e.g.
+ * a host without systemd. @throws the obstacle in the place of FactErrors
  */
 async function planBefore(run: Run, work: Plannable, obstacle: KbuildError): Promise<RunPlan> {
   try {

@@ -21,8 +21,9 @@ import { nodeReady, settled } from '../kubeadm/ready.step.ts';
 import { networkReady } from '../network/ready.step.ts';
 
 /**
- * Which of these hosts a run restarts: those that want it, or all. If a run over all hosts was cut off, only its hosts are left: a
- * host without a note may be one that it has restarted. @throws FactError for a boot id or a pending reboot that is not known
+ * Which of these hosts a run restarts: those that want it, or all. If a run over all hosts was cut off, only its hosts
+ * are left: a host without a note may be one that it has restarted. @throws FactError for a boot id or a pending reboot
+ * that is not known
  */
 export function rebootsOf(fleet: Fleet, hosts: readonly LinuxHost[], which: 'all' | 'those that want it'): Reboots {
   const seen = hosts.flatMap((host) => {
@@ -59,7 +60,9 @@ const workerTurns = (workers: readonly LinuxHost[], { atOnce, drain }: RollOptio
     pausesAs: `workers-${String(number)}`,
   }));
 
-/** What `up` would find to do afterwards: drains may leave CoreDNS on one node, and the control plane has just started. */
+/**
+ * What `up` would find to do afterwards: drains may leave CoreDNS on one node, and the control plane has just started.
+ */
 function endPhases(inventory: Inventory, reboots: Reboots, fleet: Fleet | undefined): readonly Phase[] {
   const nodes = fleet?.cluster.state === 'up' ? fleet.cluster.nodes.map(({ name }) => name) : [];
   const joined = reboots.hosts.length === 0 ? [] : linuxNodes(inventory).filter(({ name }) => nodes.includes(name));
@@ -72,8 +75,9 @@ function endPhases(inventory: Inventory, reboots: Reboots, fleet: Fleet | undefi
 }
 
 /**
- * What `kbuild reboot` does, in order: it notes the boot ids, restarts workers in batches, then etcd hosts, control planes and load
- * balancers one at a time (the holder of the virtual address last), verifies the cluster, and removes the notes when all are through.
+ * What `kbuild reboot` does, in order: it notes the boot ids, restarts workers in batches, then etcd hosts, control
+ * planes and load balancers one at a time (the holder of the virtual address last), verifies the cluster, and removes
+ * the notes when all are through.
  */
 export function reboot(inventory: Inventory, reboots: Reboots, options: RollOptions, fleet?: Fleet): readonly Phase[] {
   const { hosts } = reboots;

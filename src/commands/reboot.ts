@@ -24,7 +24,10 @@ import { awayAtOnce, rollingDrain } from './drain-options.ts';
 import type { RebootOptions } from './reboot.command.ts';
 import { reboot, rebootsOf } from './reboot.phases.ts';
 
-/** The hosts that the run may restart. @throws UsageError for an unknown name; Refused for a host that it may not restart */
+/**
+ * The hosts that the run may restart. @throws UsageError for an unknown name; Refused for a host that it may not
+ * restart
+ */
 function hostsOf({ inventory, connected }: Run, operands: readonly string[]): readonly LinuxHost[] {
   const fleet = connected.observations.fleet();
   const unknown = operands.find((name) => inventory.hosts.every((host) => host.name !== name));

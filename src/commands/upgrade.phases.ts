@@ -50,8 +50,8 @@ function dueWorkers(inventory: Inventory, fleet: Fleet, hop: Hop): readonly Linu
 }
 
 /**
- * Workers that are older than the hop: one alone first, then batches, each of which is cordoned as a whole before a node of it is
- * drained. A batch that fails ends those after it.
+ * Workers that are older than the hop: one alone first, then batches, each of which is cordoned as a whole before a
+ * node of it is drained. A batch that fails ends those after it.
  */
 export function workerPhases(inventory: Inventory, fleet: Fleet, hop: Hop, options: RollOptions): readonly Phase[] {
   const due = dueWorkers(inventory, fleet, hop);
@@ -161,8 +161,8 @@ const controlPlaneRoll = (inventory: Inventory, hop: Hop, options: UpgradeOption
   });
 
 /**
- * One hop of the control plane. etcd comes first, to the patch that the hop needs, and where kbuild built it on hosts of its own, to its new minor;
- * then one control plane after another, then the addons.
+ * One hop of the control plane. etcd comes first, to the patch that the hop needs, and where kbuild built it on hosts
+ * of its own, to its new minor; then one control plane after another, then the addons.
  */
 function hopPhases(inventory: Inventory, hop: Hop, options: UpgradeOptions): readonly Phase[] {
   const { version } = hop;
@@ -194,8 +194,8 @@ const workersOfBoth = (inventory: Inventory, fleet: Fleet, hop: Hop, options: Up
 ];
 
 /**
- * The phases that verify the cluster. The drains may leave all pods of CoreDNS on one node: that `up` would spread them, and so this
- * run does, stands in the plan.
+ * The phases that verify the cluster. The drains may leave all pods of CoreDNS on one node: that `up` would spread
+ * them, and so this run does, stands in the plan.
  */
 const verifiedPhases = (inventory: Inventory, { cluster }: Fleet, hops: readonly Hop[]): readonly Phase[] => {
   const isNode = ({ name }: Host): boolean =>
@@ -207,8 +207,8 @@ const verifiedPhases = (inventory: Inventory, { cluster }: Fleet, hops: readonly
 };
 
 /**
- * What `kbuild upgrade` does, in order: downloads, then hop by hop the control plane, then the workers once, then what is left.
- * Each piece is pending only while something older runs, so the same command finishes what was cut off.
+ * What `kbuild upgrade` does, in order: downloads, then hop by hop the control plane, then the workers once, then what
+ * is left. Each piece is pending only while something older runs, so the same command finishes what was cut off.
  */
 export function upgrade(inventory: Inventory, fleet: Fleet, options: UpgradeOptions): readonly Phase[] {
   const { hops } = options;

@@ -44,8 +44,8 @@ const PATIENCE_MS = 3 * 60_000;
 const EVERY_MS = 5_000;
 
 /**
- * Waits for an API that does not answer: a control plane may be booting after a power cut. Says so once. Returns when it answers, or
- * when it has not for 3 minutes; the command then tells why.
+ * Waits for an API that does not answer: a control plane may be booting after a power cut. Says so once. Returns when
+ * it answers, or when it has not for 3 minutes; the command then tells why.
  */
 export async function waitForApi({ connected, context, signal }: Run): Promise<void> {
   const reason = (): string | undefined => {
@@ -65,7 +65,10 @@ export async function waitForApi({ connected, context, signal }: Run): Promise<v
   );
 }
 
-/** What an operator is told who stops an upgrade after its first worker. `hosts`: the workers that are left; `version`: the desired one. */
+/**
+ * What an operator is told who stops an upgrade after its first worker. `hosts`: the workers that are left; `version`:
+ * the desired one.
+ */
 export const pausedText = (hosts: readonly string[], version: string): string =>
   [
     `stopped after the first worker; still with an older kubelet: ${hosts.join(', ')}. Pods stay there; new ones prefer upgraded workers`,
@@ -73,7 +76,10 @@ export const pausedText = (hosts: readonly string[], version: string): string =>
     '',
   ].join('\n');
 
-/** The hops from the running version to the inventory's. A cluster that has it already gets one hop to it: workers may be older. */
+/**
+ * The hops from the running version to the inventory's. A cluster that has it already gets one hop to it: workers may
+ * be older.
+ */
 async function hopsOfRun({ inventory, connected }: Run): Promise<readonly Hop[]> {
   const fleet = connected.observations.fleet();
   const from = lowestApiServer(liveCluster(fleet));
@@ -174,7 +180,10 @@ function refuseUpgrade(run: Run, flags: UpgradeOptions, hops: readonly Hop[]): v
   );
 }
 
-/** True for the phases that come after the first worker: the first Linux one, or the first Windows one where no Linux worker is due. */
+/**
+ * True for the phases that come after the first worker: the first Linux one, or the first Windows one where no Linux
+ * worker is due.
+ */
 function isAfterCanary({ changes }: RunPlan): (phase: Pick<Phase, 'name'>) => boolean {
   const canary = changes.find(({ phase }) => phase !== 'old-workers' && isOfWorkers({ name: phase }))?.phase;
   return (phase) =>
@@ -182,7 +191,10 @@ function isAfterCanary({ changes }: RunPlan): (phase: Pick<Phase, 'name'>) => bo
     /^(?:windows-)?settle$/.test(phase.name);
 }
 
-/** Carries the plan out. With --pause-after-canary, the operator is asked when the first worker is through; no lock is held then. */
+/**
+ * Carries the plan out. With --pause-after-canary, the operator is asked when the first worker is through; no lock is
+ * held then.
+ */
 async function carriedOut(run: Run, flags: UpgradeOptions, all: Plannable, plan: RunPlan): Promise<Outcome> {
   const isAfter = isAfterCanary(plan);
   const rest = plan.changes.filter(({ phase }) => isOfWorkers({ name: phase }) && isAfter({ name: phase }));

@@ -37,7 +37,10 @@ interface Progress {
   changes: number;
   /** Forgets the tasks of the group before: what they did is in events, and a large fleet has very many. */
   forget: () => void;
-  /** What failed in a task and is no host's failure. No other work begins then, and the run rejects with it when all hosts have stopped. */
+  /**
+   * What failed in a task and is no host's failure. No other work begins then, and the run rejects with it when all
+   * hosts have stopped.
+   */
   fault: { readonly error: unknown } | undefined;
 }
 
@@ -61,10 +64,10 @@ function progressOf(run: Convergence): Progress {
 }
 
 /**
- * Applies the phases: phase by phase, host by host, step by step, diff → apply → observe → diff must be empty. They are a tree of
- * tasks, which listr2 runs: groups of phases one after another, their hosts at once, and the phases of a host one after another.
- * A worker that fails leaves the run; any other host that fails ends it after what is under way. Does not reject for a
- * failed host, nor when the run was ended from outside.
+ * Applies the phases: phase by phase, host by host, step by step, diff → apply → observe → diff must be empty. They are
+ * a tree of tasks, which listr2 runs: groups of phases one after another, their hosts at once, and the phases of a host
+ * one after another. A worker that fails leaves the run; any other host that fails ends it after what is under way.
+ * Does not reject for a failed host, nor when the run was ended from outside.
  */
 export async function converge(run: Convergence): Promise<Outcome> {
   const { phases, emit, signal, nowMs } = run;
@@ -90,9 +93,9 @@ export async function converge(run: Convergence): Promise<Outcome> {
 const VERIFIED_AT_MOST = 3;
 
 /**
- * Verifies what the run has built, by facts no older than three seconds. What was verified first may change while the run waits
- * for the rest: a host restarts, or a container of the control plane does. So a round in which a connection was lost, or
- * something was waited for, is followed by another one.
+ * Verifies what the run has built, by facts no older than three seconds. What was verified first may change while the
+ * run waits for the rest: a host restarts, or a container of the control plane does. So a round in which a connection
+ * was lost, or something was waited for, is followed by another one.
  */
 function verifyTasks(run: Convergence, progress: Progress, verifying: readonly (readonly Phase[])[]): readonly Task[] {
   if (verifying.length === 0) return [];
@@ -195,7 +198,10 @@ const placeTask = (run: Convergence, progress: Progress, row: PhaseRow, host: Ho
   },
 });
 
-/** Takes the host through the phase, unless it is not the host's, or the run or the host has ended. Returns why the host fails in it. */
+/**
+ * Takes the host through the phase, unless it is not the host's, or the run or the host has ended. Returns why the host
+ * fails in it.
+ */
 async function passPhase(
   run: Convergence,
   progress: Progress,

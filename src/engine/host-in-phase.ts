@@ -57,7 +57,9 @@ export function phaseRow(phase: Phase, emit: Emit, nowMs: () => number) {
   const left = new Set<string>();
   return {
     phase,
-    /** True if the host takes the steps of this phase. What the phase's hosts are is decided when the first host asks. */
+    /**
+     * True if the host takes the steps of this phase. What the phase's hosts are is decided when the first host asks.
+     */
     has: ({ name }: Host, observations: Observations): boolean =>
       (hosts ??= new Set(places(phase, observations.fleet()).map((host) => host.name))).has(name),
     place: run,
@@ -71,7 +73,9 @@ export function phaseRow(phase: Phase, emit: Emit, nowMs: () => number) {
         hosts: [...(hosts ?? [])],
       });
     },
-    /** Before the first host of a phase that goes host by host and has something to do: others were at work meanwhile. */
+    /**
+     * Before the first host of a phase that goes host by host and has something to do: others were at work meanwhile.
+     */
     takeTurn: (observations: Observations): void => {
       if (!turnTaken) observations.expireOld();
       turnTaken = true;
@@ -99,7 +103,8 @@ export type PhaseRow = ReturnType<typeof phaseRow>;
 const MOST_INTERRUPTIONS = 2;
 
 /**
- * Takes one host through the steps of a phase, from the first again after it was interrupted. Returns how many changes were made.
+ * Takes one host through the steps of a phase, from the first again after it was interrupted. Returns how many changes
+ * were made.
  * @throws Interrupted when the run is ended meanwhile; what a step throws, after its event `failed`
  */
 export async function hostInPhase(

@@ -36,7 +36,10 @@ export interface Turn<H> {
   readonly cordon?: Pick<Turn<H>, 'name' | 'title' | 'how'>;
 }
 
-/** What a roll calls a batch. `pausesAs`: what the pause between batches counts the phases with; default: by their names. */
+/**
+ * What a roll calls a batch. `pausesAs`: what the pause between batches counts the phases with; default: by their
+ * names.
+ */
 interface BatchNames {
   readonly name: string;
   readonly title: string;
@@ -47,7 +50,10 @@ interface BatchNames {
 const inPieces = <T>(list: readonly T[], size: number): readonly (readonly T[])[] =>
   list.length === 0 ? [] : [list.slice(0, size), ...inPieces(list.slice(size), size)];
 
-/** The first host alone, for what breaks it would break all others, then batches of at most `atOnce`. `first`: whether it is counted as one of them. */
+/**
+ * The first host alone, for what breaks it would break all others, then batches of at most `atOnce`. `first`: whether
+ * it is counted as one of them.
+ */
 export function batchesOf<H>(hosts: readonly H[], atOnce: number, first: 'canary' | 'batch'): readonly Batch<H>[] {
   const all = [...inPieces(hosts.slice(0, 1), 1), ...inPieces(hosts.slice(1), atOnce)];
   const counted = first === 'canary' ? all.length - 1 : all.length;
@@ -62,7 +68,10 @@ export const inTurn = <H>(name: string, title: string, hosts: readonly H[], how 
   { name, title, hosts, how },
 ];
 
-/** How workers are cut into batches. `cordons`: a batch is cordoned as a whole first; a worker alone is by its own drain. */
+/**
+ * How workers are cut into batches. `cordons`: a batch is cordoned as a whole first; a worker alone is by its own
+ * drain.
+ */
 interface Cut {
   readonly atOnce: number;
   readonly first: 'canary' | 'batch';
@@ -137,8 +146,8 @@ function nodeSteps<K extends 'linux' | 'windows'>(change: NodeChange<K>): readon
 
 /**
  * Hosts change in turns, each drained for it: the phases of `upgrade`, `reboot`, another runtime or cgroup driver, and
- * another containerd on Windows. A turn begins when the nodes of those before it are back, and one that fails ends those
- * after it.
+ * another containerd on Windows. A turn begins when the nodes of those before it are back, and one that fails ends
+ * those after it.
  */
 export const rolling = <K extends 'linux' | 'windows'>(
   kind: K,
@@ -172,7 +181,10 @@ export const drainedByUp = (drain: Drain): AnyStep =>
     ({ name }) => `Or drain the node yourself first: \`kubectl drain ${name}\` with the flags that you accept`,
   );
 
-/** Nodes outside the batch that kbuild has drained and that take no pods yet, and nodes that do, but whose workloads are missed. */
+/**
+ * Nodes outside the batch that kbuild has drained and that take no pods yet, and nodes that do, but whose workloads are
+ * missed.
+ */
 export function awayFrom(
   { nodes }: Pick<ClusterUp, 'nodes'>,
   batch: readonly { readonly name: string }[],
@@ -186,8 +198,8 @@ export function awayFrom(
 }
 
 /**
- * Waits until the other nodes are back: a node that does not come back keeps all others as they are, because what broke it would break them. `reason`: what
- * it still waits for, in the imperative; undefined if nothing.
+ * Waits until the other nodes are back: a node that does not come back keeps all others as they are, because what broke
+ * it would break them. `reason`: what it still waits for, in the imperative; undefined if nothing.
  */
 export const othersAreBack = <T extends Pick<Target, 'fleet'>>(
   reason: (cluster: ClusterUp, target: T) => string | undefined,

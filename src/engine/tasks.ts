@@ -14,13 +14,15 @@ export interface Display {
 }
 
 /**
- * What all lists have in common. Each list says how many tasks it runs at once: listr2 would take the number of the list above it.
- * With `exitOnError: false` listr2 would hide every error, so it is only said of a task that stands for a host. A run handles
- * signals itself.
+ * What all lists have in common. Each list says how many tasks it runs at once: listr2 would take the number of the
+ * list above it. With `exitOnError: false` listr2 would hide every error, so it is only said of a task that stands for
+ * a host. A run handles signals itself.
  */
 const LIST = { concurrent: false, exitOnError: true, registerSignalListeners: false } as const;
 
-/** Runs the tasks one after another; without a display nothing is shown. @throws what a task throws that may end the run */
+/**
+ * Runs the tasks one after another; without a display nothing is shown. @throws what a task throws that may end the run
+ */
 export async function runTasks(tasks: readonly Task[], display: Display | undefined): Promise<void> {
   const shown = display ?? { renderer: 'silent' };
   await new Listr([...tasks], { ...LIST, ...shown } as ListrOptions).run();

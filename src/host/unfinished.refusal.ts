@@ -3,7 +3,10 @@ import { Refused } from '../errors.ts';
 import { isForeignAction, isOfOwnData, type Marker, RESTORE, UPGRADE } from '../kubeadm/marker.facts.ts';
 import { paths, windowsPaths } from '../paths.ts';
 
-/** How an unfinished action that is none of kubeadm's init, join and reset is finished: the command in full, where the marker tells it. */
+/**
+ * How an unfinished action that is none of kubeadm's init, join and reset is finished: the command in full, where the
+ * marker tells it.
+ */
 export function finishing(marker: Marker): string {
   if (marker.action === UPGRADE && marker.about !== undefined)
     return `finish it: set kubernetes.version to ${marker.about} and run \`kbuild upgrade\``;
@@ -27,8 +30,8 @@ export const unreadableMarker = ({ os, host, facts }: Observed): Refused<'unread
 type Unfinished = Refused<'unreadable-marker' | 'unfinished-action'>;
 
 /**
- * Refuses hosts on which another action was cut off that only its own command may finish. `command`: the one that is refused; `own`: the
- * action that it finishes itself.
+ * Refuses hosts on which another action was cut off that only its own command may finish. `command`: the one that is
+ * refused; `own`: the action that it finishes itself.
  */
 export function unfinishedActions({ hosts }: Fleet, command: string, own?: string): readonly Unfinished[] {
   return hosts.flatMap((observed): readonly Unfinished[] => {

@@ -13,7 +13,9 @@ interface LiveNetwork<P extends PluginName = PluginName> {
   refusals(inventory: InventoryWith<P>, fleet: Fleet): readonly Refused<'windows-network'>[];
 }
 
-/** Network plugins that can run on Windows hosts: on these alone a setting needs another network than Linux hosts have. */
+/**
+ * Network plugins that can run on Windows hosts: on these alone a setting needs another network than Linux hosts have.
+ */
 type OnWindows = { [P in BuiltPlugin]: SettingsOf<P>['windows'] extends undefined ? never : P }[BuiltPlugin];
 
 const PLUGINS: { readonly [P in OnWindows]: LiveNetwork<P> } = {

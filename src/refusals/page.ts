@@ -1,6 +1,6 @@
 /**
- * What docs/refusals.md and `kbuild explain refusal NAME` say about a refusal (exit 7). It stands under its name, which is stable: scripts and people
- * rely on it.
+ * What docs/refusals.md and `kbuild explain refusal NAME` say about a refusal (exit 7). It stands under its name, which
+ * is stable: scripts and people rely on it.
  */
 export interface RefusalPage {
   /** The rest of the sentence "kbuild refuses when …". */

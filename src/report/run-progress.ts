@@ -7,7 +7,10 @@ const LOCK = /^(\/\S+) is held by process \d+ \((.+)\)$/;
 /** The kernel cuts the name of a process after so many characters. */
 const KERNEL_CUTS = 15;
 
-/** The regular report of a job: `packages since 30 s: WHAT; connected to …; 12 kB in 30 s`. A screen shows the numbers beside it. */
+/**
+ * The regular report of a job: `packages since 30 s: WHAT; connected to …; 12 kB in 30 s`. A screen shows the numbers
+ * beside it.
+ */
 const REPORT = /^\S+ since \d+ s: (.*)$/;
 
 const NUMBERS = /; (?:connected to [^;]*|\d+ kB in \d+ s)$/;

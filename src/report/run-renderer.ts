@@ -68,10 +68,10 @@ function drawingTimes(draw: () => void, after: NonNullable<RunRendererOptions['a
 type Tasks = readonly ListrTaskObject<object, never, never>[];
 
 /**
- * Follows a run on a terminal: a line for each phase, and lines for its hosts as far as the window has room. Draws only what
- * changed, ten times a second at most. What else is written to the stream meanwhile appears above. listr2 says when the run begins
- * and ends, and when a task asks a question: the drawing ends for it, and goes on after the answer. What is drawn is a
- * function of the run's events.
+ * Follows a run on a terminal: a line for each phase, and lines for its hosts as far as the window has room. Draws only
+ * what changed, ten times a second at most. What else is written to the stream meanwhile appears above. listr2 says
+ * when the run begins and ends, and when a task asks a question: the drawing ends for it, and goes on after the answer.
+ * What is drawn is a function of the run's events.
  */
 export class RunRenderer implements ListrRenderer {
   /** listr2 would look whether stdout is a terminal. It is stderr that is drawn on, and the session has looked. */

@@ -58,7 +58,9 @@ export function lineText({ mark, indent, text }: FrameLine, columns: number, { m
   return `${' '.repeat(Math.min(indent, Math.max(0, columns - 2)))}${drawn} ${shown}`.trimEnd();
 }
 
-/** Lines at the bottom of a terminal that are drawn again and again. The cursor rests below them, in the first column. */
+/**
+ * Lines at the bottom of a terminal that are drawn again and again. The cursor rests below them, in the first column.
+ */
 export interface Screen {
   /** Draws these lines in the place of those before. They must be narrower than the window, and fewer than its rows. */
   readonly draw: (lines: readonly string[]) => void;
@@ -68,9 +70,9 @@ export interface Screen {
   readonly finish: (lines: readonly string[]) => void;
 }
 
-// Between BEGIN and END a terminal shows nothing of what is written, so that no half-drawn frame is seen; one that does not
-// know this mode (2026) ignores it. Lines do not wrap meanwhile: a character that is wider than kbuild knows would move all
-// lines below it.
+// Between BEGIN and END a terminal shows nothing of what is written, so that no half-drawn frame is seen; one that does
+// not know this mode (2026) ignores it. Lines do not wrap meanwhile: a character that is wider than kbuild knows would
+// move all lines below it.
 const WRAP = '\u001B[?7h';
 const NO_WRAP = '\u001B[?7l';
 const BEGIN = `\u001B[?2026h${NO_WRAP}`;

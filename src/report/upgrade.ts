@@ -30,7 +30,10 @@ export const some = (names: readonly string[]): string =>
     ? names.join(', ')
     : `${names.slice(0, NAMES).join(', ')} and ${String(names.length - NAMES)} more`;
 
-/** A line that says what stops an upgrade, or what it costs, and a line that says what to do. None without anything found. */
+/**
+ * A line that says what stops an upgrade, or what it costs, and a line that says what to do. None without anything
+ * found.
+ */
 export const warning = (found: readonly unknown[], text: string, remedy: string): readonly string[] =>
   found.length === 0 ? [] : [`! ${text}\n    → ${remedy}\n`];
 
@@ -48,8 +51,8 @@ const apiName = ({ group, version, resource, subresource }: DeprecatedApi): stri
   `${group === '' ? '' : `${group}/`}${version} ${resource}${subresource === '' ? '' : `/${subresource}`}`;
 
 /**
- * Deprecated APIs that clients requested, each with the hosts of the API servers that served it. What no release removes yet
- * is left out: Kubernetes' own controllers use some of it (v1 Endpoints).
+ * Deprecated APIs that clients requested, each with the hosts of the API servers that served it. What no release
+ * removes yet is left out: Kubernetes' own controllers use some of it (v1 Endpoints).
  */
 export function deprecatedApiLines(apis: UpgradeView['deprecatedApis'], { target }: UpgradeScope): readonly string[] {
   const seen = new Map<string, { readonly api: DeprecatedApi; readonly hosts: string[] }>();
@@ -152,7 +155,9 @@ const inScope =
 /** The value of a part; undefined if the part is unknown. */
 const known = <T>(part: Part<T>): T | undefined => ('value' in part ? part.value : undefined);
 
-/** How many pods each node loses; nodes with the same number share a line. A node without any pod to move is named, too. */
+/**
+ * How many pods each node loses; nodes with the same number share a line. A node without any pod to move is named, too.
+ */
 function evictionLines(view: UpgradeView, { nodes }: UpgradeScope): readonly string[] {
   const evictions = known(view.evictions);
   if (evictions === undefined) return [];
@@ -252,8 +257,8 @@ function unknownLines(view: UpgradeView): readonly string[] {
 }
 
 /**
- * What an upgrade meets in the cluster, as a plan prints it: pods to evict by node, then what stops or costs something, then
- * what could not be observed. At most five names a line. Empty if there is nothing to say.
+ * What an upgrade meets in the cluster, as a plan prints it: pods to evict by node, then what stops or costs something,
+ * then what could not be observed. At most five names a line. Empty if there is nothing to say.
  */
 export function upgradeViewText(view: UpgradeView, scope: UpgradeScope): string {
   const found = [
@@ -270,7 +275,10 @@ export function upgradeViewText(view: UpgradeView, scope: UpgradeScope): string 
   return blocks.join('\n');
 }
 
-/** The view as the value of a JSON document: every name, and `{"unknown": REASON}` for a part that could not be observed. */
+/**
+ * The view as the value of a JSON document: every name, and `{"unknown": REASON}` for a part that could not be
+ * observed.
+ */
 export function upgradeViewJson(view: UpgradeView): DocumentOf<'upgrade-plan'>['meets'] {
   const of = <T>(part: Part<T>): T | { readonly unknown: string } => ('value' in part ? part.value : part);
   const as = <T, Shown>(part: Part<T>, json: (value: T) => Shown): Shown | { readonly unknown: string } =>

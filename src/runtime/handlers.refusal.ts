@@ -77,9 +77,9 @@ const unobserved = (
   });
 
 /**
- * Why a run may not take handlers of the container runtime away that the inventory no longer names: pods run by them, and could not
- * start again. Refused as well while the API does not answer and a host's runtime shows such a handler. `hosts`: patterns of `--hosts`.
- * Throws `FactError` when a fact that it needs is unknown.
+ * Why a run may not take handlers of the container runtime away that the inventory no longer names: pods run by them,
+ * and could not start again. Refused as well while the API does not answer and a host's runtime shows such a handler.
+ * `hosts`: patterns of `--hosts`. Throws `FactError` when a fact that it needs is unknown.
  */
 export function handlersInUse(
   inventory: Inventory,

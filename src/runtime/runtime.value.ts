@@ -13,8 +13,8 @@ export type DriverInUse = 'systemd' | 'cgroupfs' | 'none' | 'mixed';
 const pathIn = (line: string): string => line.slice(line.indexOf(':', line.indexOf(':') + 1) + 1);
 
 /**
- * The cgroup driver that kubelet and runtime really use, read from the cgroups of running containers: the systemd driver
- * nests slices and scopes (`/kubepods.slice/…/SCOPE-ID.scope`), cgroupfs plain folders (`/kubepods/…/ID`).
+ * The cgroup driver that kubelet and runtime really use, read from the cgroups of running containers: the systemd
+ * driver nests slices and scopes (`/kubepods.slice/…/SCOPE-ID.scope`), cgroupfs plain folders (`/kubepods/…/ID`).
  * `scope` is what the names of the runtime's scopes begin with.
  */
 export const cgroupDriverInUse = (scope: string): Probe<DriverInUse> =>
@@ -113,7 +113,9 @@ interface PublishedRuntime {
   readonly builtIn: { readonly path: string; readonly content: string };
 }
 
-/** A program that the runtime needs beside its packages, on every system in the form in which its project publishes it. */
+/**
+ * A program that the runtime needs beside its packages, on every system in the form in which its project publishes it.
+ */
 export interface RuntimeProgram extends PublishedFile {
   /** The default version. */
   readonly version: string;
@@ -126,8 +128,8 @@ export interface RuntimeProgram extends PublishedFile {
 }
 
 /**
- * A file of JSON settings that the runtime's administrator owns: kbuild puts its settings in, records what was there, and takes them
- * out again at a reset.
+ * A file of JSON settings that the runtime's administrator owns: kbuild puts its settings in, records what was there,
+ * and takes them out again at a reset.
  */
 export interface SharedSettings {
   readonly path: string;
@@ -164,8 +166,8 @@ export interface RuntimeMisfit {
 }
 
 /**
- * Everything that other parts of kbuild know about a container runtime of Linux hosts. Its steps are in src/runtime/, the
- * functions for scripts in templates/runtime/.
+ * Everything that other parts of kbuild know about a container runtime of Linux hosts. Its steps are in src/runtime/,
+ * the functions for scripts in templates/runtime/.
  */
 export interface ContainerRuntime<N extends RuntimeName = RuntimeName> {
   readonly name: N;
@@ -183,7 +185,10 @@ export interface ContainerRuntime<N extends RuntimeName = RuntimeName> {
    * The unit of another runtime through which it starts containers. No joined host changes directly between the two.
    */
   readonly needs?: string;
-  /** It goes on where others have something on it when Kubernetes leaves it. Missing: their containers keep a host from leaving it. */
+  /**
+   * It goes on where others have something on it when Kubernetes leaves it. Missing: their containers keep a host from
+   * leaving it.
+   */
   readonly servesOthers?: true;
   /** Folder of images and containers, unless `runtime.config` names another one. */
   readonly dataFolder: string;
@@ -200,17 +205,25 @@ export interface ContainerRuntime<N extends RuntimeName = RuntimeName> {
   readonly shared?: SharedSettings;
   /** CRI sockets that its packages bring besides, and that Kubernetes does not use. */
   readonly otherSockets?: readonly string[];
-  /** The version that kbuild installs for a Kubernetes minor unless the inventory names one; undefined if it does not know the minor. */
+  /**
+   * The version that kbuild installs for a Kubernetes minor unless the inventory names one; undefined if it does not
+   * know the minor.
+   */
   readonly version: (minor: string) => string | undefined;
   /** Why a version does not fit a Kubernetes minor that kbuild knows; undefined if it fits. */
   readonly misfit: (minor: string, version: string) => RuntimeMisfit | undefined;
-  /** The last day with security fixes, by the line `MAJOR.MINOR` of the runtime: `YYYY-MM-DD`. Lines without a published day are missing. */
+  /**
+   * The last day with security fixes, by the line `MAJOR.MINOR` of the runtime: `YYYY-MM-DD`. Lines without a published
+   * day are missing.
+   */
   readonly ends: Readonly<Record<string, string>>;
   /** Other packages that bring the runtime, besides the one that the inventory names. */
   readonly otherPackages: readonly string[];
   /** Missing if kbuild does not configure further handlers for it. */
   readonly handlers?: RuntimeHandlers;
-  /** Settings that kubelets of a Kubernetes minor need with this runtime, under those of the inventory. Missing: none. */
+  /**
+   * Settings that kubelets of a Kubernetes minor need with this runtime, under those of the inventory. Missing: none.
+   */
   readonly kubeletConfig?: (minor: string) => JsonObject;
   /** Content of `paths.config`. */
   readonly configuration: (inventory: Inventory) => string;
@@ -218,11 +231,17 @@ export interface ContainerRuntime<N extends RuntimeName = RuntimeName> {
   readonly validate: (path: string) => Command<'sh'>;
   /** The sandbox image that the configuration names: the pause image, or the one in the user's own settings. */
   readonly sandboxImage: (inventory: Inventory) => string;
-  /** Why it cannot reach a registry in the way that the inventory asks for; undefined if it can. Missing: it can reach all. */
+  /**
+   * Why it cannot reach a registry in the way that the inventory asks for; undefined if it can. Missing: it can reach
+   * all.
+   */
   readonly cannotReach?: (registry: RegistryWay) => string | undefined;
   /** Files for the inventory's registries. */
   readonly registryFiles: (registries: readonly RegistrySettings[]) => readonly RegistryFile[];
-  /** Folder with a folder for each registry. `whole`: every file there is kbuild's; `shared`: other programs have files there too. */
+  /**
+   * Folder with a folder for each registry. `whole`: every file there is kbuild's; `shared`: other programs have files
+   * there too.
+   */
   readonly registriesFolder: { readonly path: string; readonly use: 'whole' | 'shared' };
   /** Prints the registry files that kbuild wrote, one a line. */
   readonly ownRegistryFiles: Command<'sh'>;

@@ -26,7 +26,10 @@ const PATIENCE_MS = 30_000;
 /** How many hosts' logs are fetched at most: if the whole fleet fails, a few of them show the cause. */
 const MAX_HOSTS = 5;
 
-/** Reports the failure of each host, with its known cause and the last lines of the host's logs where they may explain it. */
+/**
+ * Reports the failure of each host, with its known cause and the last lines of the host's logs where they may explain
+ * it.
+ */
 export async function reportFailures(run: Run, failures: ReadonlyMap<string, Error>): Promise<void> {
   const asked = [...failures].filter(([, error]) => isInLogs(error)).slice(0, MAX_HOSTS);
   const words = new Map(
@@ -81,7 +84,9 @@ export interface Work extends Plannable {
   readonly movesRuntimes?: true;
   /** Hosts that it may change though they are foreign: the operator typed their names. */
   readonly typedHosts?: ReadonlySet<string>;
-  /** True: changes beyond the plan need no confirmation, because the operator typed the name of all that is destroyed. */
+  /**
+   * True: changes beyond the plan need no confirmation, because the operator typed the name of all that is destroyed.
+   */
   readonly mayGrow?: true;
   /** How many workers may be disrupted at once, where the operator said it. */
   readonly workersAtOnce?: number | undefined;
@@ -115,9 +120,9 @@ function refuseForeignHosts(run: Run, phases: readonly Phase[], { typedHosts, mo
 }
 
 /**
- * What is due by what the hosts show under the locks. What a host or the API does not tell is observed again: the agreed plan knew
- * it a moment ago. @throws FactError if it is still unknown after `UNTOLD_MS`; Refused for a host that became foreign, and
- * for what the command refuses by now
+ * What is due by what the hosts show under the locks. What a host or the API does not tell is observed again: the
+ * agreed plan knew it a moment ago. @throws FactError if it is still unknown after `UNTOLD_MS`; Refused for a host that
+ * became foreign, and for what the command refuses by now
  */
 function dueUnderLock(run: Run, work: Work, lock: Lock): Promise<RunPlan> {
   const { connected, context } = run;
@@ -196,7 +201,10 @@ async function convergeOn(run: Run, work: Work, { phases, changes }: RunPlan, lo
   });
 }
 
-/** Reports the failures of hosts; returns the exit code. @throws why the run was stopped, if nothing more serious happened */
+/**
+ * Reports the failures of hosts; returns the exit code. @throws why the run was stopped, if nothing more serious
+ * happened
+ */
 async function codeOf(run: Run, { failures, stopped }: Converged): Promise<number> {
   const { context, logPath } = run;
   await reportFailures(run, failures);
@@ -231,8 +239,8 @@ const carriedOut = (run: Run, work: Work, agreed: RunPlan): Promise<Outcome> =>
   });
 
 /**
- * Carries out a confirmed plan under the locks. @throws Refused while another run holds a lock, for a host that turned out to be foreign, and
- * for what the command refuses under the locks; the reason why the run was stopped from outside.
+ * Carries out a confirmed plan under the locks. @throws Refused while another run holds a lock, for a host that turned
+ * out to be foreign, and for what the command refuses under the locks; the reason why the run was stopped from outside.
  * The hooks `afterRun` follow, whatever happened.
  */
 export async function carryOut(run: Run, work: Work, agreed: RunPlan): Promise<Outcome> {

@@ -141,8 +141,8 @@ const joiningOf = ({ command }: Pick<Run, 'command'>): Joining =>
   JOINS_NONE.has(command) ? 'joins none' : 'joins hosts';
 
 /**
- * The same for commands that do a part of what `up` does. @throws Refused where `up` may not change this cluster, by the
- * last observation; the errors of control planes that must answer before one is created
+ * The same for commands that do a part of what `up` does. @throws Refused where `up` may not change this cluster, by
+ * the last observation; the errors of control planes that must answer before one is created
  */
 export function refuseAsUp(run: Pick<Run, 'command' | 'connected' | 'inventory' | 'flags'>): void {
   throwAll(refusals(run.inventory, run.connected.observations.fleet(), run.flags.hosts, joiningOf(run)));

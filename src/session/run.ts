@@ -62,7 +62,10 @@ export interface RunOptions {
   readonly changesVersion?: true;
   /** True: the command observes until it is interrupted. Its log has no commands, and Ctrl-C is its usual end. */
   readonly isEndless?: boolean;
-  /** Called before a host is contacted, and before a log is written. It throws UsageError for a command line that does not fit the inventory. */
+  /**
+   * Called before a host is contacted, and before a log is written. It throws UsageError for a command line that does
+   * not fit the inventory.
+   */
   readonly checkInventory?: (inventory: Inventory) => void;
   /** True: `--bundle` is written also when the command succeeds. */
   readonly alwaysBundles?: true;

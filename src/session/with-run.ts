@@ -25,8 +25,9 @@ import { spanHeaders } from './spans.ts';
 import { stamp, stateFolder } from './state-folder.ts';
 
 /**
- * The inventory as if it named the version that the live cluster runs, where that is older: only `upgrade` changes it, and everything
- * else is done for the version that is there. Says so, and which kubelets an upgrade has not reached yet.
+ * The inventory as if it named the version that the live cluster runs, where that is older: only `upgrade` changes it,
+ * and everything else is done for the version that is there. Says so, and which kubelets an upgrade has not reached
+ * yet.
  */
 export function asItRuns({ err }: Pick<Context, 'err'>, inventory: Inventory, { cluster }: Fleet): Inventory {
   const desired = inventory.kubernetes.version;
@@ -71,8 +72,8 @@ export function checkOpenFiles(hosts: number, limit = openFileLimit()): void {
 }
 
 /**
- * A context that masks secrets in its output. Ctrl-C at a question ends the whole run, also in the middle of it. The time that
- * the operator takes to answer is a wait of the run.
+ * A context that masks secrets in its output. Ctrl-C at a question ends the whole run, also in the middle of it. The
+ * time that the operator takes to answer is a wait of the run.
  */
 function contextOfRun(unmasked: Context, mask: Masker, { signal, abort }: RunStop, beginWait: BeginWait): Context {
   const asking =

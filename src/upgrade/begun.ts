@@ -12,8 +12,8 @@ import type { Hop } from './hop.ts';
 import { isOlder, KUBERNETES_PODS } from './versions.ts';
 
 /**
- * The versions to which an upgrade has begun: those that API servers run, that kubeadm has noted, and of its unfinished upgrades. Empty while the
- * cluster does not answer.
+ * The versions to which an upgrade has begun: those that API servers run, that kubeadm has noted, and of its unfinished
+ * upgrades. Empty while the cluster does not answer.
  */
 export function begunVersions(inventory: Inventory, fleet: Fleet): readonly string[] {
   const { cluster } = fleet;
@@ -26,11 +26,17 @@ export function begunVersions(inventory: Inventory, fleet: Fleet): readonly stri
   return [...new Set(all)].filter((version) => version !== 'unknown');
 }
 
-/** True for an upgrade that is no part of a run through these versions, and that kubeadm has not ended. An older kbuild noted no version. */
+/**
+ * True for an upgrade that is no part of a run through these versions, and that kubeadm has not ended. An older kbuild
+ * noted no version.
+ */
 const isAnother = ({ version, marker }: Pick<BegunUpgrade, 'version' | 'marker'>, hops: readonly string[]): boolean =>
   version !== 'unknown' && marker.stage !== 'done' && !hops.includes(version);
 
-/** What an upgrade to a version has changed on a control plane, as the cluster shows it; empty: nothing. kubeadm replaces etcd first. */
+/**
+ * What an upgrade to a version has changed on a control plane, as the cluster shows it; empty: nothing. kubeadm
+ * replaces etcd first.
+ */
 function changedBy({ etcd }: Inventory, cluster: ClusterUp, { host, version }: BegunUpgrade): readonly string[] {
   const pods = KUBERNETES_PODS.flatMap((pod) => {
     const found = staticPodVersions(cluster, pod).get(host.name) ?? 'unknown';
@@ -48,7 +54,10 @@ function changedBy({ etcd }: Inventory, cluster: ClusterUp, { host, version }: B
   return [...(isChanged ? [`etcd ${member}`] : []), ...pods, ...noted];
 }
 
-/** Why a run may not go through these versions while this upgrade is unfinished; undefined: it may, for that one has changed nothing. */
+/**
+ * Why a run may not go through these versions while this upgrade is unfinished; undefined: it may, for that one has
+ * changed nothing.
+ */
 function otherRefusal(
   inventory: Inventory,
   cluster: ClusterUp,
@@ -64,7 +73,10 @@ function otherRefusal(
   );
 }
 
-/** Refuses a run through other versions than that of an unfinished upgrade which has changed something: it is finished as it was begun. */
+/**
+ * Refuses a run through other versions than that of an unfinished upgrade which has changed something: it is finished
+ * as it was begun.
+ */
 export const otherBegun = (
   inventory: Inventory,
   fleet: Fleet,
@@ -81,13 +93,16 @@ export function wasCutIn({ inventory, facts }: Pick<Target, 'inventory' | 'facts
   return marker !== undefined && (marker.about === undefined || marker.about === version);
 }
 
-/** True for a host on which `kubeadm upgrade apply` of this hop has begun: it has phases that `kubeadm upgrade node` does not have. */
+/**
+ * True for a host on which `kubeadm upgrade apply` of this hop has begun: it has phases that `kubeadm upgrade node`
+ * does not have.
+ */
 export const appliesStill = (target: Pick<Target, 'inventory' | 'facts'>, hop: Hop): boolean =>
   wasCutIn(target, hop) && begunUpgrade(target.inventory, target.facts)?.how === 'apply';
 
 /**
- * Takes back an upgrade to another version that has changed nothing on the host: its note goes, and the older kubeadm comes back. Its diff throws
- * Refused if the upgrade has changed something.
+ * Takes back an upgrade to another version that has changed nothing on the host: its note goes, and the older kubeadm
+ * comes back. Its diff throws Refused if the upgrade has changed something.
  */
 export const upgradeTakenBack = (hops: readonly Hop[]): Step => ({
   name: 'upgrade-taken-back',

@@ -21,11 +21,17 @@ export const hopsThrough = (from: string, versions: readonly string[]): readonly
 export const atHop = <K extends Kind>({ version }: Hop, step: Step<K>): Step<K> =>
   withInventory(step, ({ inventory }) => atVersion(inventory, version));
 
-/** What is shown as found: an earlier hop brings it to the version from which this one starts. A hop without distance comes alone. */
+/**
+ * What is shown as found: an earlier hop brings it to the version from which this one starts. A hop without distance
+ * comes alone.
+ */
 export const foundAt = ({ from, version }: Hop, found: string): string =>
   from === undefined || from === version || (/^\d/.test(found) && compareVersions(found, from) > 0) ? found : from;
 
-/** The oldest patch of etcd 3.6 whose members may be upgraded to 3.7 one by one (etcd's guide "Upgrade etcd from 3.6 to 3.7"). */
+/**
+ * The oldest patch of etcd 3.6 whose members may be upgraded to 3.7 one by one (etcd's guide "Upgrade etcd from 3.6 to
+ * 3.7").
+ */
 const ETCD_BEFORE_3_7 = '3.6.11';
 
 /** The first minor whose kubeadm brings etcd 3.7 (kubeadm's constants.go). */

@@ -51,8 +51,8 @@ const after =
   };
 
 /**
- * The kubeadm of the hop. A newer one stays only where the host runs something newer than the hop: elsewhere it is of an upgrade that was taken
- * back, and would write its own etcd and manifests into the hop.
+ * The kubeadm of the hop. A newer one stays only where the host runs something newer than the hop: elsewhere it is of
+ * an upgrade that was taken back, and would write its own etcd and manifests into the hop.
  */
 const kubeadmOf =
   (hop: Hop) =>
@@ -99,8 +99,8 @@ export async function installKubelet(target: Target, hop: Hop, on: On): Promise<
 }
 
 /**
- * Upgrades the kubelet of a drained node: kubeadm's part first, then the packages. A flag that the newer kubelet refuses goes
- * before it starts.
+ * Upgrades the kubelet of a drained node: kubeadm's part first, then the packages. A flag that the newer kubelet
+ * refuses goes before it starts.
  */
 const kubeletUpgraded = (hop: Hop, { atOnce }: RollOptions): Step => ({
   name: 'kubelet-upgraded',
@@ -133,9 +133,9 @@ const kubeletUpgraded = (hop: Hop, { atOnce }: RollOptions): Step => ({
 });
 
 /**
- * Waits until every API server has the version of the hop, for no kubelet may be newer, and until every worker that this upgrade
- * has drained before takes pods again, and its workloads are back. A worker that does not come back keeps all others as they are:
- * what broke it would break them.
+ * Waits until every API server has the version of the hop, for no kubelet may be newer, and until every worker that
+ * this upgrade has drained before takes pods again, and its workloads are back. A worker that does not come back keeps
+ * all others as they are: what broke it would break them.
  */
 export const othersUpgraded = (hop: Hop, batch: readonly { readonly name: string }[]): AnyStep & Step<'cluster'> =>
   othersAreBack<Pick<Target, 'fleet'>>((cluster) => {

@@ -18,12 +18,16 @@ import { compareVersions, minorNumber, minorOf, releaseOf, supportedMinors } fro
 import { atVersion } from './at-version.value.ts';
 import { etcdBefore } from './hop.ts';
 
-/** etcd's log and snapshots beside its database: at most five segments of 64 MiB each (`--max-wals`), and what is being written. */
+/**
+ * etcd's log and snapshots beside its database: at most five segments of 64 MiB each (`--max-wals`), and what is being
+ * written.
+ */
 const LOG_BYTES = 512 * 1024 ** 2;
 
 /**
- * Refuses control planes on which kubeadm has no room for its copy of etcd's data: `kubeadm upgrade` makes it in /etc/kubernetes/tmp
- * before it exchanges etcd (cmd/kubeadm/app/phases/upgrade/staticpods.go), and a file system that is full there stops more than kubeadm.
+ * Refuses control planes on which kubeadm has no room for its copy of etcd's data: `kubeadm upgrade` makes it in
+ * /etc/kubernetes/tmp before it exchanges etcd (cmd/kubeadm/app/phases/upgrade/staticpods.go), and a file system that
+ * is full there stops more than kubeadm.
  */
 export function backupRoom(
   { kubernetes: { version } }: Inventory,
@@ -155,7 +159,10 @@ export function editedSettings(inventory: Inventory, cluster: ClusterUp): readon
   ];
 }
 
-/** Hosts that wait for another cgroup driver: what kubeadm stores for kubelets is for that, and the upgrade would bring it to them half. */
+/**
+ * Hosts that wait for another cgroup driver: what kubeadm stores for kubelets is for that, and the upgrade would bring
+ * it to them half.
+ */
 export function pendingDrivers(inventory: Inventory, fleet: Fleet): readonly Refused<'cgroup-driver-unfinished'>[] {
   return observedLinux(fleet).flatMap(({ host, facts }) => {
     if (host.role === 'load-balancer') return [];

@@ -10,13 +10,16 @@ import { settingsPlaces } from './settings-places.ts';
 import { lowestKubelet } from './versions.ts';
 import type { StoredObjects } from './view-parts.facts.ts';
 
-/** True for an API version that a later one does not convert: objects of alpha versions have to be deleted before it goes. */
+/**
+ * True for an API version that a later one does not convert: objects of alpha versions have to be deleted before it
+ * goes.
+ */
 export const isAlpha = (groupVersion: string): boolean => /\bv\d+alpha\d+\b/.test(groupVersion);
 
 /**
- * The alpha API versions of kinds that Kubernetes no longer knows on the way from version `from` to version `to`, as kubectl takes
- * them: `Workload.v1alpha2.scheduling.k8s.io`. What is stored in etcd in such a version, no newer API server can read (release
- * notes of 1.35 and 1.37: "delete all objects before").
+ * The alpha API versions of kinds that Kubernetes no longer knows on the way from version `from` to version `to`, as
+ * kubectl takes them: `Workload.v1alpha2.scheduling.k8s.io`. What is stored in etcd in such a version, no newer API
+ * server can read (release notes of 1.35 and 1.37: "delete all objects before").
  */
 export const unreadableApis = (from: string, to: string): readonly string[] =>
   removedTables
@@ -57,8 +60,8 @@ const REMEDY: Readonly<Record<PlaceSource, string>> = {
 };
 
 /**
- * The settings in force with which a component does not start after the upgrade, without those that kbuild takes out itself.
- * A kubelet may be older than the API servers, so the oldest running kubelet counts for kubelets.
+ * The settings in force with which a component does not start after the upgrade, without those that kbuild takes out
+ * itself. A kubelet may be older than the API servers, so the oldest running kubelet counts for kubelets.
  */
 function removedSettings(inventory: Inventory, fleet: Fleet, cluster: ClusterUp): readonly RemovedUse[] {
   const to = inventory.kubernetes.version;

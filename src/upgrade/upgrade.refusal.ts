@@ -65,9 +65,10 @@ export const upgradeReasons: readonly Reason<Upgrading>[] = [
 ];
 
 /**
- * Why `upgrade` may not start, all reasons at once; empty if it may. `hops`: the versions to go through, from `hopsOf`. `isChosen`: the hosts that the run upgrades.
- * Of an etcd that the user runs only the version counts: kbuild does not observe its settings. The reasons of `changeRefusals` come on
- * top. Throws `FactError` when a fact that it needs is unknown.
+ * Why `upgrade` may not start, all reasons at once; empty if it may. `hops`: the versions to go through, from `hopsOf`.
+ * `isChosen`: the hosts that the run upgrades. Of an etcd that the user runs only the version counts: kbuild does not
+ * observe its settings. The reasons of `changeRefusals` come on top. Throws `FactError` when a fact that it needs is
+ * unknown.
  */
 export function upgradeRefusals(
   inventory: Inventory,

@@ -15,8 +15,9 @@ export const lowestKubelet = ({ nodes }: ClusterUp): string | undefined =>
   nodes.map(kubeletVersion).toSorted(compareVersions)[0];
 
 /**
- * Refuses hops that are more than three minors newer than a kubelet that runs then. The kubelets can be upgraded before them. `movesAlong`: true
- * for a control plane of this run, whose kubelet follows in each hop; a worker's follows after the last one.
+ * Refuses hops that are more than three minors newer than a kubelet that runs then. The kubelets can be upgraded before
+ * them. `movesAlong`: true for a control plane of this run, whose kubelet follows in each hop; a worker's follows after
+ * the last one.
  */
 export function oldKubelets(
   inventory: Inventory,
@@ -62,7 +63,10 @@ export const oldPods = (cluster: ClusterUp, node: string, version: string): read
     return isOlder(found, version) ? [`${pod} ${found ?? 'unknown'}`] : [];
   });
 
-/** True while the host runs something that is older than the version of the hop. False while the cluster does not answer. */
+/**
+ * True while the host runs something that is older than the version of the hop. False while the cluster does not
+ * answer.
+ */
 export function isBehind<K extends Kind>(
   { host, fleet }: Pick<Target<K>, 'host' | 'fleet'>,
   { version }: Pick<Hop, 'version'>,
@@ -79,8 +83,8 @@ export function isBehind<K extends Kind>(
 }
 
 /**
- * True while the host runs something newer than the version of the hop. A host of role etcd, which is no node: true, for what it runs has other
- * versions. True while the cluster does not answer: nothing is known of it.
+ * True while the host runs something newer than the version of the hop. A host of role etcd, which is no node: true,
+ * for what it runs has other versions. True while the cluster does not answer: nothing is known of it.
  */
 export function runsNewer(
   { host, fleet: { cluster } }: Pick<Target, 'host' | 'fleet'>,
@@ -92,7 +96,10 @@ export function runsNewer(
   return [kubelet, ...pods].some((found) => found !== undefined && found !== 'unknown' && isOlder(version, found));
 }
 
-/** True for a joined host whose kubeadm is of an upgrade that was taken back: newer than these hops and than all that the host runs. */
+/**
+ * True for a joined host whose kubeadm is of an upgrade that was taken back: newer than these hops and than all that
+ * the host runs.
+ */
 export function hasNewerKubeadm(target: Target, hops: readonly Hop[]): boolean {
   const last = hops.at(-1);
   const found = versionIn(target.facts.packages.get('kubeadm')?.version);

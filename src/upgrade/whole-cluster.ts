@@ -23,8 +23,8 @@ export const leftOlder = (cluster: ClusterUp, version: string, isChosen: IsChose
 };
 
 /**
- * Refuses a run that would leave API servers more than one minor apart, because it takes some control planes over a further minor alone
- * (Kubernetes, "Version Skew Policy").
+ * Refuses a run that would leave API servers more than one minor apart, because it takes some control planes over a
+ * further minor alone (Kubernetes, "Version Skew Policy").
  */
 export function apartAfterwards(
   { name, kubernetes }: Inventory,

@@ -12,7 +12,9 @@ import { isBehind } from './versions.ts';
 import { windowsFetched, windowsImagesFetched, windowsNothingFetched } from './windows-programs.step.ts';
 import { windowsKubeProxyPods, windowsUpgradeRoll } from './windows.step.ts';
 
-/** Downloads the programs and images of the last hop, beside the downloads of Linux hosts: a worker goes there at once. */
+/**
+ * Downloads the programs and images of the last hop, beside the downloads of Linux hosts: a worker goes there at once.
+ */
 export const windowsFetchPhase = (inventory: Inventory, hop: Hop): Phase => {
   const steps = [
     jobEnded,
@@ -29,8 +31,8 @@ export const windowsFetchPhase = (inventory: Inventory, hop: Hop): Phase => {
 };
 
 /**
- * Upgrades Windows workers that are older than the hop: one alone first, then batches, then their kube-proxy, if it runs in pods. A
- * batch that fails ends those after it.
+ * Upgrades Windows workers that are older than the hop: one alone first, then batches, then their kube-proxy, if it
+ * runs in pods. A batch that fails ends those after it.
  */
 export function windowsWorkerPhases(
   inventory: Inventory,

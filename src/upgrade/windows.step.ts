@@ -29,8 +29,8 @@ import { isOldProgram, replaceProgram, windowsKubeadmProgram } from './windows-p
 const MINUTES = 60_000;
 
 /**
- * Brings the pods of kube-proxy on Windows hosts to the image of the inventory, and waits until each host has one that is ready. The
- * DaemonSet replaces them by itself, a tenth at a time.
+ * Brings the pods of kube-proxy on Windows hosts to the image of the inventory, and waits until each host has one that
+ * is ready. The DaemonSet replaces them by itself, a tenth at a time.
  */
 export const windowsKubeProxyPods: Step<'cluster'> = {
   name: 'windows-kube-proxy',
@@ -72,8 +72,8 @@ async function keptFlags({ host, facts }: Target<'windows'>, hop: Hop, on: On): 
 }
 
 /**
- * Upgrades the kubelet of a drained Windows node: kubeadm's part first, then the program, for Windows locks the file of a program
- * that runs. A flag that the newer kubelet refuses goes before it starts.
+ * Upgrades the kubelet of a drained Windows node: kubeadm's part first, then the program, for Windows locks the file of
+ * a program that runs. A flag that the newer kubelet refuses goes before it starts.
  */
 const windowsKubeletUpgraded = (hop: Hop, { atOnce }: RollOptions): Step<'windows'> => ({
   name: 'kubelet-upgraded',

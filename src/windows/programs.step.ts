@@ -27,7 +27,9 @@ async function responseOf(url: string): Promise<Response> {
   return response;
 }
 
-/** The first SHA-256 (lower-case hex) in the file at `url`. Throws an Error if the file has none or cannot be fetched. */
+/**
+ * The first SHA-256 (lower-case hex) in the file at `url`. Throws an Error if the file has none or cannot be fetched.
+ */
 export async function sumAt(url: string): Promise<string> {
   const sum = /[0-9a-f]{64}/i.exec(await (await responseOf(url)).text())?.[0];
   if (sum === undefined) throw new Error(`no SHA-256 at ${url}`);
@@ -63,11 +65,15 @@ export interface Program {
   readonly sumUrl: string;
   /** Path of the program, or the folder for the content of an archive. */
   readonly target: string;
-  /** Number of leading path parts to strip from the archive's entries; undefined: the download is the program itself. */
+  /**
+   * Number of leading path parts to strip from the archive's entries; undefined: the download is the program itself.
+   */
   readonly strip?: number;
   /** Services to stop before the program is replaced. */
   readonly services: readonly string[];
-  /** The file of an archive that comes last: it tells the version, and what was cut off before it is installed again. */
+  /**
+   * The file of an archive that comes last: it tells the version, and what was cut off before it is installed again.
+   */
   readonly last?: string;
   /** Path of crictl.exe, for a container runtime: its pods go before it is replaced, and it runs again afterwards. */
   readonly crictl?: string;
@@ -95,8 +101,8 @@ const installation = (
 });
 
 /**
- * Installs a program. `downloads.via` decides: the host fetches it, or this machine fetches and uploads it. `title`: what
- * the log calls it.
+ * Installs a program. `downloads.via` decides: the host fetches it, or this machine fetches and uploads it. `title`:
+ * what the log calls it.
  */
 export async function install(
   on: On,
@@ -181,7 +187,9 @@ export const program = (
   },
 });
 
-/** The change that installs a program, unless the file is the one whose checksum the inventory has. It must be watched. */
+/**
+ * The change that installs a program, unless the file is the one whose checksum the inventory has. It must be watched.
+ */
 export function pinnedProgram(target: Target<'windows'>, wanted: Program): readonly Change[] {
   const { host, facts } = target;
   const found = facts.files.at(wanted.target);
@@ -214,7 +222,9 @@ export function kubernetesRelease(
   return { name, version, url, sumUrl: `${url}.sha256`, target, services };
 }
 
-/** The step that installs a program of the Kubernetes release. On a host that has joined, `upgrade` brings a newer one. */
+/**
+ * The step that installs a program of the Kubernetes release. On a host that has joined, `upgrade` brings a newer one.
+ */
 export const kubernetesProgram = (
   name: string,
   about: {

@@ -39,8 +39,8 @@ export interface ClusterTools extends ObserveTools {
 }
 
 /**
- * The etcd that kbuild built beside the control planes, as the first of its members that answers shows it; undefined where
- * the inventory has none. Every member's answer counts: without quorum no member gives one. Does not reject.
+ * The etcd that kbuild built beside the control planes, as the first of its members that answers shows it; undefined
+ * where the inventory has none. Every member's answer counts: without quorum no member gives one. Does not reject.
  */
 export async function observeEtcd(
   inventory: Inventory,
@@ -115,7 +115,10 @@ interface Beside {
   readonly detour: string | undefined;
 }
 
-/** The view that the answers give. What did not answer throws `FactError` when it is read. Throws for a half-made cluster. */
+/**
+ * The view that the answers give. What did not answer throws `FactError` when it is read. Throws for a half-made
+ * cluster.
+ */
 function viewOf(host: LinuxHost, facts: ClusterFacts, { wanted, built, detour }: Beside): ClusterUp {
   const etcd = () => (built === undefined ? facts.etcd : answered(host, built));
   return {
@@ -235,8 +238,9 @@ function partOf(probe: string): ClusterPart | undefined {
 }
 
 /**
- * The cluster as its API and etcd show it, observed through the first control plane that answers for both, or else
- * for the API. Of its parts only `parts` are observed; reading another one throws FactError. `absent` if no host has a control plane; `down` if a host has one, and none answers. Does not reject.
+ * The cluster as its API and etcd show it, observed through the first control plane that answers for both, or else for
+ * the API. Of its parts only `parts` are observed; reading another one throws FactError. `absent` if no host has a
+ * control plane; `down` if a host has one, and none answers. Does not reject.
  */
 export async function observeCluster(
   inventory: Inventory,
