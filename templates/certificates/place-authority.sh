@@ -31,7 +31,8 @@ if command -v openssl >/dev/null; then
   done
 fi
 
-# A certificate may begin by another host's clock. One that is not valid yet is never placed: what reads it would not start.
+# A certificate may begin by another host's clock. One that is not valid yet is never placed: what reads it would not
+# start.
 from=$(date +%s)
 while now=$(date +%s); [ "$now" -lt "$BEGINS" ]; do
   if [ $((now - from)) -ge 60 ]; then

@@ -37,7 +37,8 @@ sync -- $pki
 
 starts() {
   if [ -z "$(anew "$old" "$1")" ]; then return; fi
-  # An API server waits a minute for requests that it serves, and answers no new ones. The kubelet gives a static pod 30 s to end.
+  # An API server waits a minute for requests that it serves, and answers no new ones. The kubelet gives a static pod 30
+  # s to end.
   if [ "$waited" -ge 30 ]; then
     for id in $old; do runtime_signal KILL "$id" >/dev/null 2>&1 || true; done
   fi

@@ -1,8 +1,8 @@
 # shellcheck shell=sh
 # Prints the certificates of kubeadm's authorities on this host and what of a rotation lies beside them (`file NAME
-# CHANGED`), which authorities its kubeconfigs trust (`conf NAME`, in base64), hashes of the authorities' keys (`key NAME
-# SHA256`), and with which certificate the controller manager was told to sign (`signing PATH`). The same of the key of
-# service account tokens, which has a public key instead of a certificate.
+# CHANGED`), which authorities its kubeconfigs trust (`conf NAME`, in base64), hashes of the authorities' keys (`key
+# NAME SHA256`), and with which certificate the controller manager was told to sign (`signing PATH`). The same of the
+# key of service account tokens, which has a public key instead of a certificate.
 pki=/etc/kubernetes/pki
 if [ -e $pki/ca.crt ] || [ -e $pki/etcd/ca.crt ]; then
   set --

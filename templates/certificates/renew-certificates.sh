@@ -10,7 +10,8 @@ umask 077
 kubernetes=/etc/kubernetes
 fingerprint() { openssl x509 -noout -fingerprint -sha256 2>/dev/null; }
 shown() { timeout 5 openssl s_client -connect "$1" </dev/null 2>/dev/null | fingerprint || :; }
-# Only a port that answers now must show the new certificate later: etcd may be without quorum until other hosts have theirs.
+# Only a port that answers now must show the new certificate later: etcd may be without quorum until other hosts have
+# theirs.
 : >answers
 if command -v openssl >/dev/null; then
   echo "$SERVED" | while read -r file place; do
@@ -25,8 +26,8 @@ for key in $KEYS; do
   fi
 done
 
-# kubeadm writes its files where they are, one after the other. It does so in a copy, which it alone sees in their place, so that a
-# host that dies meanwhile never has half a file, nor a certificate with the key of another.
+# kubeadm writes its files where they are, one after the other. It does so in a copy, which it alone sees in their
+# place, so that a host that dies meanwhile never has half a file, nor a certificate with the key of another.
 rm -rf -- "$WORK"
 mkdir -p -- "$WORK"
 trap 'rm -rf -- "$WORK"' EXIT
@@ -40,7 +41,8 @@ case $HOW in
 esac
 unshare --mount sh -euc "mount --bind \"\$1\" \"\$2\"; for name in \$3; do $signs; done" sh "$WORK" "$kubernetes" "$RENEW" "$config"
 
-# kubeadm writes only the first certificate of ca.crt into kubeconfigs (renewal/readwriter.go), and while the CA is rotated there are two.
+# kubeadm writes only the first certificate of ca.crt into kubeconfigs (renewal/readwriter.go), and while the CA is
+# rotated there are two.
 for name in $RENEW; do
   case $name in
     *.conf)
@@ -95,8 +97,9 @@ for name in $RENEW; do
   esac
 done
 
-# Those that run now must run again: without the API they start and end. One that goes on with the old certificate works until that ends,
-# and nothing shows it. So it is told to end before its file is in its place: where the job is killed earlier, the certificate is still due.
+# Those that run now must run again: without the API they start and end. One that goes on with the old certificate works
+# until that ends, and nothing shows it. So it is told to end before its file is in its place: where the job is killed
+# earlier, the certificate is still due.
 restarts=
 old=
 # Ends the component $1, unless it was told to end.

@@ -1,8 +1,9 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
 # Runs probes one after the other, as probes.sh says: a probe that is `here` in this shell, which takes no process, any
-# other in a child of it. A probe that is `here` may set IFS, `set -f`, variables and functions, but not those that begin
-# with batch_. If it fails, it ends this shell. Parameters: seconds after which this shell leaves the others to the next
-# batch, so that each has time enough; then name, `here` or `apart`, command, and so on. BATCH_NONCE: frames the outputs.
+# other in a child of it. A probe that is `here` may set IFS, `set -f`, variables and functions, but not those that
+# begin with batch_. If it fails, it ends this shell. Parameters: seconds after which this shell leaves the others to
+# the next batch, so that each has time enough; then name, `here` or `apart`, command, and so on. BATCH_NONCE: frames
+# the outputs.
 export LC_ALL=C
 batch_nonce=$BATCH_NONCE
 unset BATCH_NONCE

@@ -6,8 +6,8 @@
 exec 4>&1
 while [ $# -gt 0 ]; do
   status=0
-  # The nonce goes in by the environment: every user of the host sees command lines. A dot comes back for each probe that
-  # ended, a comma if the rest is for the next batch.
+  # The nonce goes in by the environment: every user of the host sees command lines. A dot comes back for each probe
+  # that ended, a comma if the rest is for the next batch.
   ended=$(BATCH_NONCE=$NONCE timeout -k 1 "$LONGEST" sh -c "$BATCH" sh "$ENOUGH" "$@" 3>&1 >&4 4>&-) || status=$?
   dots=${ended%,}
   shift $((${#dots} * 3))

@@ -1,4 +1,5 @@
-# shellcheck shell=sh disable=SC2154,SC2086,SC2016  # parameters come from outside; KUBECTL is several words; go-template has its own $
+# shellcheck shell=sh disable=SC2154,SC2086,SC2016
+# Parameters come from outside; KUBECTL is several words; go-template has its own $.
 # Waits until the other control planes can do without NODE, which is about to restart: their API servers are ready, and
 # so are their controller managers and schedulers, whose leases are renewed. Prints `needed: …` for each that is still
 # missing after SECONDS_AT_MOST, and ends with 0 then, too. What has not worked on NODE itself for BROKEN_SECONDS is not

@@ -139,6 +139,7 @@ if [ -n "$WORKLOADS" ] && ! volumes_leave; then
   echo "after $(seconds) s the pods have left $NODE, and volumes of them are still attached to it: $(paste -s -d , volumes). Their storage driver has not detached them" >&2
   give_up 1
 fi
-# The time of the cordon's taint names this cordon: if the node is uncordoned, and cordoned again, the note is about another one.
+# The time of the cordon's taint names this cordon: if the node is uncordoned, and cordoned again, the note is about
+# another one.
 cordoned_at=$($KUBECTL get node "$NODE" -o 'go-template={{range .spec.taints}}{{if eq .key "node.kubernetes.io/unschedulable"}}{{with .timeAdded}}{{.}}{{end}}{{end}}{{end}}') || cordoned_at=
 $KUBECTL annotate --overwrite node "$NODE" "$DRAINED=${cordoned_at:-true}"

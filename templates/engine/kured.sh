@@ -6,15 +6,16 @@
 KURED_LOCK=weave.works/kured-node-lock
 KURED_SECONDS=3600
 
-# The DaemonSet: its version, its option --concurrency (or nothing), and the lock (or nothing), separated by tabs; nothing without kured.
+# The DaemonSet: its version, its option --concurrency (or nothing), and the lock (or nothing), separated by tabs;
+# nothing without kured.
 kured() {
   $KUBECTL --request-timeout 20s -n kube-system get daemonset kured --ignore-not-found -o go-template='
 {{- .metadata.resourceVersion}}{{"\t"}}{{range .spec.template.spec.containers}}{{range .command}}{{.}} {{end}}{{range .args}}{{.}} {{end}}{{end}}{{"\t"}}
 {{- with .metadata.annotations}}{{with index . "weave.works/kured-node-lock"}}{{.}}{{end}}{{end}}'
 }
 
-# Names of the nodes that hold a lock that has not run out, one a line. `unreadable`: the lock has a form or a time that kbuild does
-# not know, so it counts as held.
+# Names of the nodes that hold a lock that has not run out, one a line. `unreadable`: the lock has a form or a time that
+# kbuild does not know, so it counts as held.
 kured_holders() {
   lock=$(printf %s "$1" | tr -d ' \t\n')
   case $lock in
@@ -35,8 +36,8 @@ kured_holders() {
   done
 }
 
-# Takes the lock, or keeps it for another hour. Waits while kured reboots a node. A lock in another name is an operator's, who
-# wants no reboots: it stays. Fails after SECONDS_TO_DRAIN.
+# Takes the lock, or keeps it for another hour. Waits while kured reboots a node. A lock in another name is an
+# operator's, who wants no reboots: it stays. Fails after SECONDS_TO_DRAIN.
 kured_take() {
   from=$(date +%s)
   said=''

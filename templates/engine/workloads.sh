@@ -1,4 +1,5 @@
-# shellcheck shell=sh disable=SC2154,SC2086  # parameters come from outside; KUBECTL and lists of names are several words
+# shellcheck shell=sh disable=SC2154,SC2086
+# Parameters come from outside; KUBECTL and lists of names are several words.
 # Functions for jobs: which workloads have pods on NODE, and whether they have as many ready pods as before. A workload
 # is a word `Kind/namespace/name=ready pods`; of a DaemonSet only its pod on NODE counts. KUBECTL: words. Each function
 # fails if the API does not answer, also where `set -e` has no effect.
@@ -12,8 +13,8 @@ owners() {
 {{- end}}'
 }
 
-# Reads words `Kind/namespace/name`, one a line. Prints of those that exist: the word, ready pods, desired pods, kind and name of
-# the Deployment that it belongs to.
+# Reads words `Kind/namespace/name`, one a line. Prints of those that exist: the word, ready pods, desired pods, kind
+# and name of the Deployment that it belongs to.
 counts() {
   sort -u >names
   cut -d/ -f2 names | sort -u | while read -r namespace; do

@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
-# Prints the IPv4 addresses that the host's resolver has for its own name (as `own`), `localhost` and NAMES (one a line):
-# `NAME known ADDRESSES`, or `NAME silent` if no answer came in time. An address may stand there several times.
+# Prints the IPv4 addresses that the host's resolver has for its own name (as `own`), `localhost` and NAMES (one a
+# line): `NAME known ADDRESSES`, or `NAME silent` if no answer came in time. An address may stand there several times.
 resolve() {
   status=0
   found=$(timeout 3 getent ahostsv4 "$2") || status=$?

@@ -20,7 +20,8 @@ if [ $# -gt 0 ]; then
   # The kernel takes the connections; the service only has to be there.
   systemd-run -q --collect --unit="$name-tcp" -p "$bound" --socket-property="$bound" --socket-property=ReusePort=yes "$@" sleep 600
 fi
-# One process, not a loop of them: with cgroup v1 systemd may miss the end of a child, and wait 90 s for it (seen with 252).
+# One process, not a loop of them: with cgroup v1 systemd may miss the end of a child, and wait 90 s for it (seen with
+# 252).
 set --
 for one in $UDP; do set -- "$@" "--socket-property=ListenDatagram=$one"; done
 if [ $# -gt 0 ]; then

@@ -41,8 +41,8 @@ case $ACTION in
     run_kubeadm init --config config.yaml --skip-token-print --skip-certificate-key-print ${IGNORED:+--ignore-preflight-errors="$IGNORED"}
     mark "$ACTION" 'done' "$ABOUT"
     admin="kubectl --kubeconfig /etc/kubernetes/admin.conf --server $SERVER"
-    # Delete the token that kubeadm creates: every join gets its own. The data of a backup may have tokens of others; there `up` deletes
-    # kbuild's, by their description.
+    # Delete the token that kubeadm creates: every join gets its own. The data of a backup may have tokens of others;
+    # there `up` deletes kbuild's, by their description.
     if [ -z "$ABOUT" ]; then $admin -n kube-system delete secrets --field-selector type=bootstrap.kubernetes.io/token; fi
     printf '%s' "$SETTINGS" | $admin apply --server-side --force-conflicts --field-manager "$MANAGER" -f -
     ;;

@@ -69,7 +69,8 @@ if [ $has_runtime = yes ] && [ -n "$(runtime_kept)" ]; then
   echo "containers of Kubernetes still run: $(runtime_kept | tr '\n' ' ')" >&2
   exit 1
 fi
-# What an etcd wrote that kubeadm ended only after it had deleted the data: the next join refuses a folder with anything in it.
+# What an etcd wrote that kubeadm ended only after it had deleted the data: the next join refuses a folder with anything
+# in it.
 if [ $had_etcd = yes ]; then
   # shellcheck disable=SC2086
   refuse_mounts_below $emptied

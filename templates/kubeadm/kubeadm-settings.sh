@@ -8,8 +8,8 @@ if [ -n "$HTTP_PROXY_URL$HTTPS_PROXY_URL" ]; then
   export HTTP_PROXY="$HTTP_PROXY_URL" HTTPS_PROXY="$HTTPS_PROXY_URL" NO_PROXY="$NO_PROXY_LIST"
 fi
 manifests=/etc/kubernetes/manifests
-# `pod COMPONENT [SECONDS]`: hash of the manifest that its pod has, and whether it is ready; SECONDS: at most, default 5. An API
-# server whose etcd restarts would keep a request for a minute.
+# `pod COMPONENT [SECONDS]`: hash of the manifest that its pod has, and whether it is ready; SECONDS: at most, default
+# 5. An API server whose etcd restarts would keep a request for a minute.
 pod() { $KUBECTL --request-timeout "${2:-5}s" -n kube-system get pod "$1-$NODE" -o "jsonpath={.metadata.annotations.kubernetes\.io/config\.hash} {.status.containerStatuses[0].ready}" 2>/dev/null; }
 sum() { sha256sum 2>/dev/null <"$manifests/$1.yaml" || echo 'none -'; }
 

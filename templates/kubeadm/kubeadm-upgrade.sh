@@ -50,9 +50,9 @@ verify() {
   done
 }
 
-# After an upgrade that was cut off, the kubelet may start controller manager and scheduler again only after minutes (its back-off is
-# 5 minutes at most), and kubeadm gives a Job that needs both of them 1 minute. Whatever they do then, kubeadm has its turn: it may be
-# its new manifest that mends them.
+# After an upgrade that was cut off, the kubelet may start controller manager and scheduler again only after minutes
+# (its back-off is 5 minutes at most), and kubeadm gives a Job that needs both of them 1 minute. Whatever they do then,
+# kubeadm has its turn: it may be its new manifest that mends them.
 let_components_start() {
   from=$(date +%s)
   told=-10
@@ -75,16 +75,16 @@ prune() {
   done
 }
 
-# kubeadm copies etcd's data (`cp -r`) before it replaces the first manifest. A copy after which no manifest was replaced may be half of
-# one, takes the room that the next one needs, and there is nothing that it could bring back. $1: a file that is older than what
-# kubeadm did for kbuild: a copy from before that is an operator's.
+# kubeadm copies etcd's data (`cp -r`) before it replaces the first manifest. A copy after which no manifest was
+# replaced may be half of one, takes the room that the next one needs, and there is nothing that it could bring back.
+# $1: a file that is older than what kubeadm did for kbuild: a copy from before that is an operator's.
 drop_half_copy() {
   find "$backups" -maxdepth 1 \( -name 'kubeadm-backup-etcd-*' -o -name 'kubeadm-backup-manifests-*' -empty \) \
     -newer "$manifests" -newer "$1" -exec rm -rf -- {} + 2>/dev/null || :
 }
 
-# What kubeadm's upgrade changes, on this host and in the cluster: names, inodes and times of files, and versions of ConfigMaps. Fails if
-# it cannot be read.
+# What kubeadm's upgrade changes, on this host and in the cluster: names, inodes and times of files, and versions of
+# ConfigMaps. Fails if it cannot be read.
 changeable() {
   find "$KUBERNETES" -mindepth 1 -path "$backups" -prune -o -printf '%p %i %C@\n' >changeable-files &&
     find "$KUBELET" -maxdepth 1 -type f -printf '%p %i %C@\n' >>changeable-files &&

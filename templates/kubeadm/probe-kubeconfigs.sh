@@ -1,7 +1,7 @@
 # shellcheck shell=sh
-# Prints the host's kubeconfig files as `file PATH CHANGED` (seconds since the epoch), those of a control plane first: the
-# kubelet's own file calls every cluster the same. Then of each as `field PATH NAME: VALUE` the servers and names of its
-# clusters, never its credentials, and as `server PATH URL` its first server.
+# Prints the host's kubeconfig files as `file PATH CHANGED` (seconds since the epoch), those of a control plane first:
+# the kubelet's own file calls every cluster the same. Then of each as `field PATH NAME: VALUE` the servers and names of
+# its clusters, never its credentials, and as `server PATH URL` its first server.
 set --
 for name in admin super-admin controller-manager scheduler kubelet; do
   if [ -e "/etc/kubernetes/$name.conf" ]; then set -- "$@" "/etc/kubernetes/$name.conf"; fi

@@ -22,7 +22,8 @@ tries=0
 # While the runtime does not answer, they may run.
 until ids=$(running) && [ -z "$ids" ]; do
   tries=$((tries + 1))
-  # A kubelet that has not reached an API since it started removes no pod: "skipping delete because sources aren't ready yet" (kubelet.go).
+  # A kubelet that has not reached an API since it started removes no pod: "skipping delete because sources aren't ready
+  # yet" (kubelet.go).
   if [ "$tries" -eq 40 ] && systemctl is-active -q kubelet; then
     trap 'systemctl start kubelet' EXIT
     systemctl stop kubelet

@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154,SC2086  # parameters come from outside; KUBECTL is several words
-# Creates the namespace NAMESPACE (OBJECT: the whole object, JSON), prints `made`, and keeps the namespace while it reads
-# at least one byte from stdin every 45 s. Deletes it when the channel ends, for any reason, and after LIFE seconds at
-# the latest. KUBECTL: the words of the command.
+# Creates the namespace NAMESPACE (OBJECT: the whole object, JSON), prints `made`, and keeps the namespace while it
+# reads at least one byte from stdin every 45 s. Deletes it when the channel ends, for any reason, and after LIFE
+# seconds at the latest. KUBECTL: the words of the command.
 end() { $KUBECTL delete namespace "$NAMESPACE" --ignore-not-found --wait=false >/dev/null 2>&1 || :; }
 trap end EXIT
 # `exit` runs the EXIT trap, also if the channel is gone: a shell that a signal ends runs no EXIT trap.

@@ -6,7 +6,8 @@ runtime_packages='docker-ce docker-ce-cli docker-ee docker-ee-cli docker.io cont
 # Units that speak CRI for the runtime, beside its own.
 runtime_more_units=cri-docker
 runtime_endpoint=unix:///run/cri-dockerd.sock
-# A folder that grows while images are pulled; containerd keeps the images of a Docker that was installed as 29 or newer.
+# A folder that grows while images are pulled; containerd keeps the images of a Docker that was installed as 29 or
+# newer.
 runtime_downloads=/var/lib/containerd/io.containerd.content.v1.content
 if [ -d /var/lib/docker/image/overlay2 ]; then runtime_downloads=/var/lib/docker/overlay2; fi
 # Words before every command that lists or signals containers, e.g. `timeout 10`.
@@ -52,8 +53,9 @@ runtime_exec() {
   shift 2
   docker exec "$runtime_id" "$@"
 }
-# Prints what others have on the unit $1 of the runtime, a line each. Docker: containers, running or not, named volumes and networks. containerd,
-# which Docker starts containers by: containers that run for another client. Fails if Docker does not answer.
+# Prints what others have on the unit $1 of the runtime, a line each. Docker: containers, running or not, named volumes
+# and networks. containerd, which Docker starts containers by: containers that run for another client. Fails if Docker
+# does not answer.
 runtime_others() {
   if [ "$1" = containerd ]; then
     for runtime_folder in /run/containerd/io.containerd.runtime.v2.task/*/*; do

@@ -18,7 +18,8 @@ if ! cri version >/dev/null; then
   exit 1
 fi
 files=
-# The kubelet reads the first; kubeadm the second, whenever it writes the first anew. The flag of the third would win over both.
+# The kubelet reads the first; kubeadm the second, whenever it writes the first anew. The flag of the third would win
+# over both.
 for file in /var/lib/kubelet/config.yaml /var/lib/kubelet/instance-config.yaml /var/lib/kubelet/kubeadm-flags.env; do
   if grep -qsE -e '^containerRuntimeEndpoint: *"?[^" ]' -e '--container-runtime-endpoint=' "$file"; then files="$files $file"; fi
 done

@@ -1,4 +1,5 @@
-# shellcheck shell=sh disable=SC2034,SC2154  # parameters come from outside; the functions of templates/runtime/ use runtime_limit
+# shellcheck shell=sh disable=SC2034,SC2154
+# Parameters come from outside; the functions of templates/runtime/ use runtime_limit.
 # given: runtime
 # Starts all pods of this host anew, static pods too: the kubelet stops, every container of Kubernetes ends, and the
 # kubelet starts again with its present configuration. Parameters: CONFIG (the kubelet's file), DRIVER (the cgroup

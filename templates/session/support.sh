@@ -37,8 +37,8 @@ section kernel-messages journalctl -k -n 100 --no-pager
 if command -v crictl >/dev/null; then
   section containers crictl -t 30s -r "$runtime_endpoint" ps -a
 fi
-# Only what Kubernetes, its networks and kbuild run: what other pods print may be secret. NAMESPACE_POD_UID/CONTAINER/, as the
-# kubelet keeps them: neither crictl nor a runtime that answers is needed. The youngest 24.
+# Only what Kubernetes, its networks and kbuild run: what other pods print may be secret. NAMESPACE_POD_UID/CONTAINER/,
+# as the kubelet keeps them: neither crictl nor a runtime that answers is needed. The youngest 24.
 set -- /var/log/pods/kbuild-check-*_*/*/*.log
 for namespace in kube-system kube-public kube-node-lease $NAMESPACES; do set -- "$@" /var/log/pods/"$namespace"_*/*/*.log; done
 # shellcheck disable=SC2012 # the kubelet names these files

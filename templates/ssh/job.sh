@@ -18,8 +18,9 @@ running() {
 }
 
 start() {
-  # No job runs: the folders of other runs belong to jobs that ended or never began. A script that follows such a job may not have
-  # read its result yet, and holds the lock of the run's folder. One whose connection is lost ends at its next line.
+  # No job runs: the folders of other runs belong to jobs that ended or never began. A script that follows such a job
+  # may not have read its result yet, and holds the lock of the run's folder. One whose connection is lost ends at its
+  # next line.
   for other in "$JOBS"/*; do
     if [ "$other" = "$RUN" ]; then continue; fi
     if [ -d "$other" ] && [ ! -L "$other" ]; then
@@ -54,7 +55,8 @@ peers() {
     match($0, /pid=[0-9]+/) && index(pids, " " substr($0, RSTART + 4, RLENGTH - 4) " ") && !said[$5]++ { printf "%s ", $5 }'
 }
 
-# Bytes in the folders that the job downloads to. Empty if it downloads nothing, or if counting them takes longer than $1 s.
+# Bytes in the folders that the job downloads to. Empty if it downloads nothing, or if counting them takes longer than
+# $1 s.
 loaded() {
   if [ ! -s "$FOLDER/work/downloads" ]; then return 0; fi
   timeout "$1" xargs du -scb -- <"$FOLDER/work/downloads" 2>/dev/null | awk '$2 == "total" { printf "%d", $1 }'

@@ -9,8 +9,8 @@
 root_folders='
 '
 
-# Reads in $1 line by line `UID GID MODE NAME` (MODE in hexadecimal digits, of lstat), and notes the folders that root alone
-# can write to. IFS is a line feed, and `set -f` is on.
+# Reads in $1 line by line `UID GID MODE NAME` (MODE in hexadecimal digits, of lstat), and notes the folders that root
+# alone can write to. IFS is a line feed, and `set -f` is on.
 note_root_folders() {
   for entry in $1; do
     uid=${entry%% *}
@@ -26,8 +26,8 @@ note_root_folders() {
   done
 }
 
-# Is the folder $1 root's own? Sets `shared` to `yes` if others can make files in it, but not move root's, and `why` if not. Owned by the
-# user who runs this script is as good: on hosts that is root.
+# Is the folder $1 root's own? Sets `shared` to `yes` if others can make files in it, but not move root's, and `why` if
+# not. Owned by the user who runs this script is as good: on hosts that is root.
 root_folder() {
   shared=
   case $root_folders in
@@ -58,9 +58,10 @@ END
   why=
 }
 
-# Follows the absolute path $1 as the system does, and sets `real` to where it leads, without links. $2 `make`: makes folders that are
-# missing on the way; otherwise `real` is then a path that does not exist. Fails if another user has a say in the way, and sets `why` to
-# the component and the reason. `shared` is `yes` if others can make files in the last folder.
+# Follows the absolute path $1 as the system does, and sets `real` to where it leads, without links. $2 `make`: makes
+# folders that are missing on the way; otherwise `real` is then a path that does not exist. Fails if another user has a
+# say in the way, and sets `why` to the component and the reason. `shared` is `yes` if others can make files in the last
+# folder.
 root_path() {
   rest=$1 real='' links=0
   while :; do
@@ -100,8 +101,8 @@ root_path() {
   done
 }
 
-# The same for a path whose last component is not followed, as rm and mv -T do not: sets `real` to it, with its folder without links.
-# $2: as above.
+# The same for a path whose last component is not followed, as rm and mv -T do not: sets `real` to it, with its folder
+# without links. $2: as above.
 root_entry() {
   root_path "${1%/*}" "${2:-}" || return 1
   if [ -n "$real" ] && [ ! -e "$real" ] && [ ! -L "$real" ]; then
@@ -115,7 +116,8 @@ root_entry() {
   real=$real/${1##*/}
 }
 
-# Ends the script with the status that kbuild reports as a refusal (REFUSED_STATUS in src/ssh/linux.ts). $1: what is refused.
+# Ends the script with the status that kbuild reports as a refusal (REFUSED_STATUS in src/ssh/linux.ts). $1: what is
+# refused.
 refuse_path() {
   echo "$1: $why" >&2
   exit 117

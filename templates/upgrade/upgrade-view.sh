@@ -5,8 +5,8 @@
 # REMOVED (API versions of kinds as kubectl takes them, e.g. Workload.v1alpha2.scheduling.k8s.io, one a line).
 set -eu -f
 
-# "node namespace name controller emptyDir tolerates claims" of the pods that a drain moves: they have a node and have not
-# finished; pods of DaemonSets and static pods stay. Arguments: more options of `get pods`.
+# "node namespace name controller emptyDir tolerates claims" of the pods that a drain moves: they have a node and have
+# not finished; pods of DaemonSets and static pods stay. Arguments: more options of `get pods`.
 moved() {
   $KUBECTL get pods "$@" --field-selector 'status.phase!=Succeeded,status.phase!=Failed' -o go-template='
 {{- range .items}}{{$name := .metadata.name}}
@@ -27,8 +27,8 @@ local_claims() {
 {{- range .items}}{{if and .spec.local .spec.claimRef}}local {{.spec.claimRef.namespace}} {{.spec.claimRef.name}}{{"\n"}}{{end}}{{end}}'
 }
 
-# "node NAME COUNT" for each node with pods that a drain moves, and "pod NODE NAMESPACE/NAME TRAITS" for those that it does not
-# move without a loss.
+# "node NAME COUNT" for each node with pods that a drain moves, and "pod NODE NAMESPACE/NAME TRAITS" for those that it
+# does not move without a loss.
 pods() {
   claims=$(local_claims)
   rows=$(moved -A)
@@ -45,8 +45,9 @@ pods() {
     END { for (node in count) print "node", node, count[node] }'
 }
 
-# "namespace name allowed healthy needed expected minAvailable maxUnavailable policy reason SELECTS selector": `<nil>` is
-# missing; SELECTS is `none` for a budget without a selector, which selects no pod. An empty selector selects all pods.
+# "namespace name allowed healthy needed expected minAvailable maxUnavailable policy reason SELECTS selector": `<nil>`
+# is missing; SELECTS is `none` for a budget without a selector, which selects no pod. An empty selector selects all
+# pods.
 budgets() {
   $KUBECTL get poddisruptionbudgets -A -o go-template='
 {{- range .items}}{{$reason := "-"}}{{range .status.conditions}}{{if eq .type "DisruptionAllowed"}}{{$reason = .reason}}{{end}}{{end}}
@@ -55,8 +56,8 @@ budgets() {
 {{- end}}'
 }
 
-# "node namespace/name budget,budget" of the pods that two or more budgets select. The API server matches the selectors, eight
-# at once, and only those that may share a pod: most budgets of a namespace want different values of one label.
+# "node namespace/name budget,budget" of the pods that two or more budgets select. The API server matches the selectors,
+# eight at once, and only those that may share a pod: most budgets of a namespace want different values of one label.
 twice() {
   rows=$(budgets)
   d=$(mktemp -d -p /run kbuild-upgrade.XXXXXX)
@@ -103,8 +104,8 @@ twice() {
     END { for (i = 1; i <= count; i++) print found[i], by[found[i]] }'
 }
 
-# "hook KIND CONFIGURATION NAME NAMESPACE SERVICE" of the webhooks whose failure fails the request (`- -` for one by URL), and
-# "ready NAMESPACE SERVICE" of their services with an endpoint that is ready. An unset `ready` counts as true.
+# "hook KIND CONFIGURATION NAME NAMESPACE SERVICE" of the webhooks whose failure fails the request (`- -` for one by
+# URL), and "ready NAMESPACE SERVICE" of their services with an endpoint that is ready. An unset `ready` counts as true.
 webhooks() {
   hooks=$($KUBECTL get validatingwebhookconfigurations,mutatingwebhookconfigurations -o go-template='
 {{- range .items}}{{$kind := .kind}}{{$configuration := .metadata.name}}{{range .webhooks}}{{if eq (printf "%v" .failurePolicy) "Fail"}}hook {{$kind}} {{$configuration}} {{.name}} {{with .clientConfig.service}}{{.namespace}} {{.name}}{{else}}- -{{end}}{{"\n"}}{{end}}{{end}}{{end}}')
@@ -116,7 +117,8 @@ webhooks() {
 {{- if $ready}}ready {{.metadata.namespace}} {{index .metadata.labels "kubernetes.io/service-name"}}{{"\n"}}{{end}}{{end}}'
 }
 
-# The gauge of deprecated APIs that were requested since this API server started. A last line `end` says that it was read whole.
+# The gauge of deprecated APIs that were requested since this API server started. A last line `end` says that it was
+# read whole.
 apis() {
   { $KUBECTL get --raw /metrics && echo end; } | {
     found=$(sed -n -e '/^apiserver_requested_deprecated_apis{/p' -e '/^end$/p')
@@ -133,8 +135,8 @@ listed() {
   return 1
 }
 
-# True if the API server serves the kind in another version of its group, too, which is not in REMOVED: then objects are stored in
-# that one.
+# True if the API server serves the kind in another version of its group, too, which is not in REMOVED: then objects are
+# stored in that one.
 is_elsewhere() {
   kind=${1%%.*} rest=${1#*.}
   group=${rest#*.}
@@ -163,7 +165,8 @@ objects() {
   done
 }
 
-# Who owns which fields of CoreDNS's Deployment, whether kube-proxy's DaemonSet exists, and kubeadm's ClusterConfiguration.
+# Who owns which fields of CoreDNS's Deployment, whether kube-proxy's DaemonSet exists, and kubeadm's
+# ClusterConfiguration.
 addons() {
   coredns=$($KUBECTL -n kube-system get deployment coredns --ignore-not-found -o 'jsonpath=found {.metadata.managedFields}')
   proxy=$($KUBECTL -n kube-system get daemonset kube-proxy --ignore-not-found -o name)

@@ -1,5 +1,5 @@
-# Adds a persistent route to 169.254.169.254, the metadata service of clouds, and writes the file Note, which records that
-# kbuild added it.
+# Adds a persistent route to 169.254.169.254, the metadata service of clouds, and writes the file Note, which records
+# that kbuild added it.
 [CmdletBinding()]
 param([Parameter(Mandatory = $true)][string]$Note)
 Set-StrictMode -Version Latest

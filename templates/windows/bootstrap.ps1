@@ -1,7 +1,7 @@
-# Runs every script of kbuild on a Windows host. powershell.exe always gets the same text, as -EncodedCommand.
-# Reads one line of standard input: base64 of UTF-8 JSON {common, script, name, params}, and a full stop as its end mark.
-# Defines the functions of `common`, binds `params` to the param() block of `script`, and runs it. Lines that begin with
-# a sharp are not sent. Status: 0 done, 1 failed, 2 did not parse, 87 another language mode.
+# Runs every script of kbuild on a Windows host. powershell.exe always gets the same text, as -EncodedCommand. Reads one
+# line of standard input: base64 of UTF-8 JSON {common, script, name, params}, and a full stop as its end mark. Defines
+# the functions of `common`, binds `params` to the param() block of `script`, and runs it. Lines that begin with a sharp
+# are not sent. Status: 0 done, 1 failed, 2 did not parse, 87 another language mode.
 if("$($ExecutionContext.SessionState.LanguageMode)" -ne 'FullLanguage'){"KBUILD-MODE: $($ExecutionContext.SessionState.LanguageMode)";exit 87}
 $ErrorActionPreference='Stop';$ProgressPreference='SilentlyContinue';$WarningPreference='SilentlyContinue'
 try{

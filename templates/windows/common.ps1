@@ -25,7 +25,8 @@ function Write-ResultLine {
 }
 
 # Runs a program and returns the lines of its stdout. Any status but 0 and those of -AllowExit throws, with the end of
-# its stdout and the end of its stderr. -InputText is what it reads. No argument may be empty or hold a double quote: the versions of PowerShell disagree on both.
+# its stdout and the end of its stderr. -InputText is what it reads. No argument may be empty or hold a double quote:
+# the versions of PowerShell disagree on both.
 function Invoke-Native {
     [CmdletBinding()]
     param(
@@ -61,7 +62,8 @@ function Get-NativeStatus {
 }
 
 # What a command finds; nothing if Windows says that there is none. Any other error is thrown: it does not show that a
-# thing is absent. Look: one command, with -ErrorAction 'Stop', because cmdlets of modules do not see a script's preference.
+# thing is absent. Look: one command, with -ErrorAction 'Stop', because cmdlets of modules do not see a script's
+# preference.
 function Find-Existing {
     [CmdletBinding()]
     param([Parameter(Mandatory = $true)]$Look)
@@ -72,8 +74,8 @@ function Find-Existing {
     }
 }
 
-# A property of what Windows answered. Throws where it is missing or empty: as a number that would be 0, and as a text '',
-# and kbuild could not tell it from an answer.
+# A property of what Windows answered. Throws where it is missing or empty: as a number that would be 0, and as a text
+# '', and kbuild could not tell it from an answer.
 function Get-Property {
     [CmdletBinding()]
     param([Parameter(Mandatory = $true)][AllowNull()][AllowEmptyString()]$Of, [Parameter(Mandatory = $true)][string]$Name)
@@ -104,7 +106,8 @@ function Open-SharedFile {
     [IO.File]::Open($Path, 'Open', 'Read', 'ReadWrite')
 }
 
-# The text of a file. Get-Content would return a string with properties, which Windows PowerShell's JSON turns into an object.
+# The text of a file. Get-Content would return a string with properties, which Windows PowerShell's JSON turns into an
+# object.
 function Read-Utf8 {
     [CmdletBinding()]
     param([Parameter(Mandatory = $true)][string]$Path)
@@ -140,9 +143,9 @@ function Move-FileOver {
     else { Move-Item -LiteralPath $Source -Destination $Target }
 }
 
-# Removes a file, or a folder with all that is in it. A link or a mount point among it is removed as such, and what it shows
-# stays. rd does so, also with links to folders and with paths beyond 260 characters, on both of which Remove-Item of
-# Windows PowerShell fails. rd may fail and end with 0: only what is left tells.
+# Removes a file, or a folder with all that is in it. A link or a mount point among it is removed as such, and what it
+# shows stays. rd does so, also with links to folders and with paths beyond 260 characters, on both of which Remove-Item
+# of Windows PowerShell fails. rd may fail and end with 0: only what is left tells.
 function Remove-Tree {
     [CmdletBinding()]
     param([Parameter(Mandatory = $true)][string]$Path)
@@ -186,8 +189,8 @@ function New-PrivateFolder {
     if ($left.Count -gt 0) { throw "$Path lets $($left -join ', ') in, and should let in only SYSTEM and the administrators" }
 }
 
-# Makes a folder whose programs SYSTEM runs: only SYSTEM and the administrators may write to it, users may read. The owner of a folder
-# above it could exchange it, so those must be an administrator's, too.
+# Makes a folder whose programs SYSTEM runs: only SYSTEM and the administrators may write to it, users may read. The
+# owner of a folder above it could exchange it, so those must be an administrator's, too.
 function Protect-ProgramFolder {
     [CmdletBinding()]
     param([Parameter(Mandatory = $true)][string]$Path)
@@ -277,7 +280,8 @@ function Get-UnixMilliseconds {
     ([DateTimeOffset]$Time).ToUnixTimeMilliseconds()
 }
 
-# How long the host has been up, in milliseconds: when the clock is set, Windows shifts the time of the last boot by as much.
+# How long the host has been up, in milliseconds: when the clock is set, Windows shifts the time of the last boot by as
+# much.
 function Get-UptimeMilliseconds {
     [CmdletBinding()]
     param()
@@ -352,7 +356,8 @@ function Stop-LockHolder {
     }
 }
 
-# Removes the file of a lock that was closed. Another process may have opened it since. A file that stays blocks no other run.
+# Removes the file of a lock that was closed. Another process may have opened it since. A file that stays blocks no
+# other run.
 function Remove-LockFile {
     [CmdletBinding()]
     param([Parameter(Mandatory = $true)][string]$Path)
@@ -384,8 +389,8 @@ function Get-ServiceState {
     "$(Get-Property -Of (Get-Service -Name $Name) -Name 'Status')"
 }
 
-# Waits while a change of a service is under way, in which it takes no order, or until it has the state Wanted. Returns its
-# state.
+# Waits while a change of a service is under way, in which it takes no order, or until it has the state Wanted. Returns
+# its state.
 function Wait-ServiceState {
     [CmdletBinding()]
     param([Parameter(Mandatory = $true)][string]$Name, [string]$Wanted = '', [int]$Seconds = 60)
@@ -436,7 +441,8 @@ function Restart-ServiceInTime {
     foreach ($one in @(@($Name) + $stopped)) { Start-ServiceInTime -Name $one }
 }
 
-# Throws where Windows will remove a service as soon as no program has it open: until then it can be neither changed nor made.
+# Throws where Windows will remove a service as soon as no program has it open: until then it can be neither changed nor
+# made.
 function Assert-NotMarkedForDeletion {
     [CmdletBinding()]
     param([Parameter(Mandatory = $true)][string]$Name)
@@ -467,8 +473,8 @@ function Get-HnsSubnet {
     ''
 }
 
-# Puts files in their places, all of them or none: objects with from, to and aside. What stands there goes aside first, which
-# Windows allows for a program that runs, and comes back where one of them cannot be placed.
+# Puts files in their places, all of them or none: objects with from, to and aside. What stands there goes aside first,
+# which Windows allows for a program that runs, and comes back where one of them cannot be placed.
 function Move-FilesOver {
     [CmdletBinding()]
     param([Parameter(Mandatory = $true)][AllowEmptyCollection()]$Files)

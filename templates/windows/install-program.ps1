@@ -1,10 +1,11 @@
 # Installs a program: fetches it (or takes an upload), verifies it, then puts it in its place: all of its files or none.
-# Url: source of the file; empty: it was uploaded to Uploaded. Sha256: its checksum; empty: SumUrl has it. Archive: it is
-# a tar archive, of which Strip leading folders are stripped. Target: the program, or the folder of the archive's content.
-# Last: the file of an archive that comes last, because it tells the version. Proxy: a URL, or empty. Stop: services that use
-# the program; they are stopped before it is replaced, and where that fails, those that ran run again.
-# Crictl: crictl.exe where the program is the container runtime, or empty: the pods of the host are removed before the runtime
-# stops, because their shims are its program, and what ran runs again in any case. Endpoint: the runtime's, for crictl.
+# Url: source of the file; empty: it was uploaded to Uploaded. Sha256: its checksum; empty: SumUrl has it. Archive: it
+# is a tar archive, of which Strip leading folders are stripped. Target: the program, or the folder of the archive's
+# content. Last: the file of an archive that comes last, because it tells the version. Proxy: a URL, or empty. Stop:
+# services that use the program; they are stopped before it is replaced, and where that fails, those that ran run again.
+# Crictl: crictl.exe where the program is the container runtime, or empty: the pods of the host are removed before the
+# runtime stops, because their shims are its program, and what ran runs again in any case. Endpoint: the runtime's, for
+# crictl.
 [CmdletBinding()]
 param(
     [string]$Url = '',
@@ -22,8 +23,8 @@ param(
 )
 Set-StrictMode -Version Latest
 $ErrorActionPreference = 'Stop'
-# What curl is told of every download. Without --noproxy it takes a proxy from the machine's environment. What begins with TLS stays
-# with TLS, wherever it is redirected.
+# What curl is told of every download. Without --noproxy it takes a proxy from the machine's environment. What begins
+# with TLS stays with TLS, wherever it is redirected.
 function Get-CurlArguments([string]$Through, [string]$From) {
     $over = '=http,https'
     if ($From.StartsWith('https:')) { $over = '=https' }

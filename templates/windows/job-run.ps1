@@ -1,5 +1,5 @@
-# The scheduled task of a job runs this as SYSTEM: it runs the job with payload as its input for at most Seconds, deletes its
-# secrets, then writes its status in one step. Folder: the job's. No function of common.ps1 is known here.
+# The scheduled task of a job runs this as SYSTEM: it runs the job with payload as its input for at most Seconds,
+# deletes its secrets, then writes its status in one step. Folder: the job's. No function of common.ps1 is known here.
 [CmdletBinding()]
 param([Parameter(Mandatory = $true)][string]$Folder, [Parameter(Mandatory = $true)][int]$Seconds)
 Set-StrictMode -Version Latest

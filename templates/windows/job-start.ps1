@@ -1,8 +1,8 @@
 # Starts the job Task as a scheduled task of SYSTEM. Returns `started`, or `busy` and the running task of another run.
-# If kbuild repeats it after a lost connection, Folder exists and it starts nothing.
-# Root, Jobs: private folders; Run: the folder in Jobs that is this run's; StartLock: held while a job is being started;
-# Arguments: of powershell.exe; Payload: what it reads; Runner: arguments of powershell.exe with which the task runs the job;
-# Files: JSON of the files for the job's working folder, each with its name and text.
+# If kbuild repeats it after a lost connection, Folder exists and it starts nothing. Root, Jobs: private folders; Run:
+# the folder in Jobs that is this run's; StartLock: held while a job is being started; Arguments: of powershell.exe;
+# Payload: what it reads; Runner: arguments of powershell.exe with which the task runs the job; Files: JSON of the files
+# for the job's working folder, each with its name and text.
 [CmdletBinding()]
 param(
     [Parameter(Mandatory = $true)][string]$Root,
@@ -43,7 +43,8 @@ function Wait-Begun([string]$Name, [datetime]$Until) {
         }
     }
 }
-# Takes back a job that did not begin, with its payload, which has secrets. Without its payload it does nothing if it begins now.
+# Takes back a job that did not begin, with its payload, which has secrets. Without its payload it does nothing if it
+# begins now.
 function Remove-Unbegun([string]$Name, [string]$Path) {
     try {
         foreach ($one in @(Find-Existing -Look { Get-ScheduledTask -TaskName $Name -ErrorAction 'Stop' })) { Unregister-ScheduledTask -TaskName $Name -Confirm:$false }

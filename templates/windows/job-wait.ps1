@@ -1,5 +1,6 @@
-# Waits at most Seconds for the end of the job Task: `running`, `gone` (neither the job nor its status is there; result: that of
-# its task, if there is one), or `ended` with its status and the end of what it printed; cut: of which the beginning is missing. Folder: the job's; empty: only whether it runs.
+# Waits at most Seconds for the end of the job Task: `running`, `gone` (neither the job nor its status is there; result:
+# that of its task, if there is one), or `ended` with its status and the end of what it printed; cut: of which the
+# beginning is missing. Folder: the job's; empty: only whether it runs.
 [CmdletBinding()]
 param(
     [Parameter(Mandatory = $true)][AllowEmptyString()][string]$Folder,

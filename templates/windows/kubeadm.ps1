@@ -1,8 +1,7 @@
-# kubeadm's join, reset or upgrade of the node, as a job whose working directory holds config.yaml. Action: join, reset or upgrade.
-# Program: kubeadm.exe.
-# Cluster: its name. Marker: a file that is there while kubeadm works; it says done as soon as kubeadm has joined, and goes at
-# the end. Services: what is stopped before a reset; Paths: what goes after it. Variables: a list of objects with name and value
-# for kubeadm's environment.
+# kubeadm's join, reset or upgrade of the node, as a job whose working directory holds config.yaml. Action: join, reset
+# or upgrade. Program: kubeadm.exe. Cluster: its name. Marker: a file that is there while kubeadm works; it says done as
+# soon as kubeadm has joined, and goes at the end. Services: what is stopped before a reset; Paths: what goes after it.
+# Variables: a list of objects with name and value for kubeadm's environment.
 [CmdletBinding()]
 param(
     [Parameter(Mandatory = $true)][string]$Action,
@@ -16,8 +15,8 @@ param(
 Set-StrictMode -Version Latest
 $ErrorActionPreference = 'Stop'
 foreach ($variable in @($Variables)) { Set-Item -Path "Env:$($variable.name)" -Value $variable.value }
-# kubeadm's checks ask kubelet.exe, which lies beside it, for its version, and look for it in PATH alone. The Task Scheduler
-# may have started before kbuild changed the machine's.
+# kubeadm's checks ask kubelet.exe, which lies beside it, for its version, and look for it in PATH alone. The Task
+# Scheduler may have started before kbuild changed the machine's.
 Set-Item -Path 'Env:Path' -Value "$(Split-Path -Path $Program -Parent);$env:Path"
 $mark = @{ cluster = $Cluster; action = $Action; job = 'kubeadm'; stage = 'begun' }
 Write-TextFile -Path $Marker -Text (ConvertTo-Json -InputObject $mark -Compress)

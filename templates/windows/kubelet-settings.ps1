@@ -1,5 +1,5 @@
-# Writes the kubelet's configuration again, from the cluster's and the host's patches, and restarts the kubelet. Program: kubeadm.exe.
-# Patches: a folder, which may be missing.
+# Writes the kubelet's configuration again, from the cluster's and the host's patches, and restarts the kubelet.
+# Program: kubeadm.exe. Patches: a folder, which may be missing.
 [CmdletBinding()]
 param(
     [Parameter(Mandatory = $true)][string]$Program,

@@ -1,6 +1,6 @@
-# Takes the lock Lock and keeps it while a byte comes in on stdin at least every 45 s; it ends with its channel.
-# Says `locked`, or `held` and who holds it. Root: a private folder for it. Holder: one line about who takes it. In the file: the process that holds it,
-# then its Holder, then when that process started.
+# Takes the lock Lock and keeps it while a byte comes in on stdin at least every 45 s; it ends with its channel. Says
+# `locked`, or `held` and who holds it. Root: a private folder for it. Holder: one line about who takes it. In the file:
+# the process that holds it, then its Holder, then when that process started.
 [CmdletBinding()]
 param(
     [Parameter(Mandatory = $true)][string]$Root,

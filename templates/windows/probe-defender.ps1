@@ -1,5 +1,5 @@
-# Observes what Defender is doing: absent, off, or on with the processes that it excludes. Its cmdlet is there where Defender was
-# removed or is switched off by a policy, and throws.
+# Observes what Defender is doing: absent, off, or on with the processes that it excludes. Its cmdlet is there where
+# Defender was removed or is switched off by a policy, and throws.
 [CmdletBinding()]
 param()
 Set-StrictMode -Version Latest

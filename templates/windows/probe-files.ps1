@@ -1,6 +1,6 @@
-# Observes files (hash, time of change) and folders (number of entries). Skips missing paths, and links that lead nowhere.
-# What is there and cannot be read is unreadable, with the reason: by itself.
-# Paths: files and folders. Trees: folders of which it returns every file.
+# Observes files (hash, time of change) and folders (number of entries). Skips missing paths, and links that lead
+# nowhere. What is there and cannot be read is unreadable, with the reason: by itself. Paths: files and folders. Trees:
+# folders of which it returns every file.
 [CmdletBinding()]
 param([string[]]$Paths = @(), [string[]]$Trees = @())
 Set-StrictMode -Version Latest

@@ -1,5 +1,5 @@
-# Observes networks and endpoints of the Host Networking Service; none before Windows has the feature Containers. HNS may
-# give nothing, '' and objects without an ID: they are no networks.
+# Observes networks and endpoints of the Host Networking Service; none before Windows has the feature Containers. HNS
+# may give nothing, '' and objects without an ID: they are no networks.
 [CmdletBinding()]
 param()
 Set-StrictMode -Version Latest

@@ -1,5 +1,5 @@
-# Observes what programs print about their version. Programs: a list of objects with name, path,
-# arguments, and the exit codes besides 0 that mean success. Each reads nothing, has Seconds, and at most 4 KB of it are kept.
+# Observes what programs print about their version. Programs: a list of objects with name, path, arguments, and the exit
+# codes besides 0 that mean success. Each reads nothing, has Seconds, and at most 4 KB of it are kept.
 [CmdletBinding()]
 param($Programs = @(), [int]$Seconds = 20)
 Set-StrictMode -Version Latest

@@ -1,4 +1,5 @@
-# Observes the system drive: free space, file system, BitLocker (absent, or its ProtectionStatus: 0 off, 1 on, 2 unknown).
+# Observes the system drive: free space, file system, BitLocker (absent, or its ProtectionStatus: 0 off, 1 on, 2
+# unknown).
 [CmdletBinding()]
 param()
 Set-StrictMode -Version Latest

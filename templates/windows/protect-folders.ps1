@@ -1,5 +1,5 @@
-# Makes folders whose programs SYSTEM runs, or takes those that are there: only SYSTEM and the administrators may write to them, users
-# may read. Fails where another account owns such a folder, or one above it. Paths: the folders.
+# Makes folders whose programs SYSTEM runs, or takes those that are there: only SYSTEM and the administrators may write
+# to them, users may read. Fails where another account owns such a folder, or one above it. Paths: the folders.
 [CmdletBinding()]
 param([string[]]$Paths = @())
 Set-StrictMode -Version Latest

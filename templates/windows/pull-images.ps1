@@ -1,5 +1,5 @@
-# Pulls the images that the host does not have. Images: their names. Crictl: crictl.exe. Endpoint: the runtime's, for crictl.
-# Record: a file that says that all of them are there; it is written last.
+# Pulls the images that the host does not have. Images: their names. Crictl: crictl.exe. Endpoint: the runtime's, for
+# crictl. Record: a file that says that all of them are there; it is written last.
 [CmdletBinding()]
 param(
     [Parameter(Mandatory = $true)][string[]]$Images,

@@ -1,6 +1,7 @@
-# Registers a service with its command line, environment and parameters, and does not start it. Windows restarts it after a
-# failure. Name, DisplayName, Path (the command line), DependsOn, Environment (NAME=value each), Parameters: a list of objects with name
-# and value, for the service's own key (nssm keeps its settings there, under names that begin with App: those of no parameter go).
+# Registers a service with its command line, environment and parameters, and does not start it. Windows restarts it
+# after a failure. Name, DisplayName, Path (the command line), DependsOn, Environment (NAME=value each), Parameters: a
+# list of objects with name and value, for the service's own key (nssm keeps its settings there, under names that begin
+# with App: those of no parameter go).
 [CmdletBinding()]
 param(
     [Parameter(Mandatory = $true)][string]$Name,

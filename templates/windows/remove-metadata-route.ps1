@@ -1,5 +1,5 @@
-# Removes the route to 169.254.169.254 that the file Note records, also where it is only kept for the next start, then the
-# file.
+# Removes the route to 169.254.169.254 that the file Note records, also where it is only kept for the next start, then
+# the file.
 [CmdletBinding()]
 param([Parameter(Mandatory = $true)][string]$Note)
 Set-StrictMode -Version Latest

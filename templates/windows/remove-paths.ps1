@@ -1,4 +1,5 @@
-# Removes files, and folders with their content, never through links or mounts. Skips missing paths. Paths: what to remove.
+# Removes files, and folders with their content, never through links or mounts. Skips missing paths. Paths: what to
+# remove.
 [CmdletBinding()]
 param([string[]]$Paths = @())
 Set-StrictMode -Version Latest

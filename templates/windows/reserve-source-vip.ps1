@@ -1,5 +1,5 @@
-# Reserves an address of the HNS network Name, as for a pod, with host-local.exe in the folder Plugins. Writes it with its
-# subnet to the file Path.
+# Reserves an address of the HNS network Name, as for a pod, with host-local.exe in the folder Plugins. Writes it with
+# its subnet to the file Path.
 [CmdletBinding()]
 param(
     [Parameter(Mandatory = $true)][string]$Name,

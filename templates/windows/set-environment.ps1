@@ -1,4 +1,5 @@
-# Sets variables of the machine's environment, or removes them. Variables: a list of objects with name and value (null: remove).
+# Sets variables of the machine's environment, or removes them. Variables: a list of objects with name and value (null:
+# remove).
 [CmdletBinding()]
 param($Variables = @())
 Set-StrictMode -Version Latest

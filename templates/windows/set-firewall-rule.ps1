@@ -1,4 +1,5 @@
-# Creates a firewall rule that allows inbound connections. Replaces a rule of the same name. Name, DisplayName, Protocol (TCP, UDP), Port.
+# Creates a firewall rule that allows inbound connections. Replaces a rule of the same name. Name, DisplayName, Protocol
+# (TCP, UDP), Port.
 [CmdletBinding()]
 param(
     [Parameter(Mandatory = $true)][string]$Name,

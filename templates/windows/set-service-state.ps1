@@ -1,5 +1,5 @@
-# Starts, stops or restarts a service. First waits until no other change of it is under way. Name; Action: start, stop or
-# restart.
+# Starts, stops or restarts a service. First waits until no other change of it is under way. Name; Action: start, stop
+# or restart.
 [CmdletBinding()]
 param(
     [Parameter(Mandatory = $true)][string]$Name,

@@ -1,5 +1,5 @@
-# Waits until the Host Networking Service has the network Name and the file Path exists, at most Seconds. Returns whether
-# both exist.
+# Waits until the Host Networking Service has the network Name and the file Path exists, at most Seconds. Returns
+# whether both exist.
 [CmdletBinding()]
 param(
     [Parameter(Mandatory = $true)][string]$Name,

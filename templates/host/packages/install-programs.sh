@@ -41,8 +41,8 @@ fetch() {
   fi
 }
 
-# Sets `wanted` to the checksum of the file at the URL $1 after its proof $2. Projects publish a bare checksum, or lines with
-# the names of files.
+# Sets `wanted` to the checksum of the file at the URL $1 after its proof $2. Projects publish a bare checksum, or lines
+# with the names of files.
 prove() {
   case $2 in
     sha256:*) wanted=${2#sha256:} ;;
@@ -79,8 +79,8 @@ arrive() {
   mv -f -- "$file.new" "$file"
 }
 
-# Verifies the signature of `file`, which came from the URL $1, as $2 (SIGNATURE) says. A signature that cosign cannot verify,
-# whatever the reason, e.g. that Sigstore cannot be reached, is no signature.
+# Verifies the signature of `file`, which came from the URL $1, as $2 (SIGNATURE) says. A signature that cosign cannot
+# verify, whatever the reason, e.g. that Sigstore cannot be reached, is no signature.
 verify() {
   if [ "$2" = none ]; then return 0; fi
   if ! command -v cosign >/dev/null; then
@@ -148,8 +148,8 @@ while read -r name version source target; do
   fi
 done <"$unpacked/plan"
 
-# Prints a record. Before the files are in their places it names them without what they are, so that a run that is cut off
-# leaves a record that is not true yet.
+# Prints a record. Before the files are in their places it names them without what they are, so that a run that is cut
+# off leaves a record that is not true yet.
 record() {
   awk -v name="$1" '$1 == name { print $2; exit }' "$unpacked/plan"
   awk -v name="$1" '$1 == name { print $4 }' "$unpacked/plan" | while read -r path; do

@@ -9,8 +9,8 @@ trap 'rm -rf "$work"' EXIT
 # Tells job.sh what is done now.
 doing() { echo "$*" >doing || :; }
 
-# A machine that was just made may still be configuring itself, with packages too. A failure of cloud-init is not an error
-# of this script.
+# A machine that was just made may still be configuring itself, with packages too. A failure of cloud-init is not an
+# error of this script.
 wait_for_cloud_init() {
   if ! command -v cloud-init >/dev/null; then return 0; fi
   doing "cloud-init status --wait"

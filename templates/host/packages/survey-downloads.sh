@@ -34,10 +34,11 @@ if [ -n "$ACCESS_IN" ]; then
   done
 fi
 accept='application/vnd.oci.image.index.v1+json, application/vnd.docker.distribution.manifest.list.v2+json, application/vnd.oci.image.manifest.v1+json, application/vnd.docker.distribution.manifest.v2+json'
-# The architectures in the JSON file $1, one a line. An index has one for each image, a configuration that of its image; those of
-# attestations are called unknown.
+# The architectures in the JSON file $1, one a line. An index has one for each image, a configuration that of its image;
+# those of attestations are called unknown.
 architectures() { tr -d ' \t\r\n' <"$1" | grep -o '"architecture":"[^"]*"' | cut -d '"' -f 4 | grep -vx unknown | sort -u || :; }
-# Asks for the URL $1 with the login and the authority of $access, and keeps the answer in $2; its status becomes $status.
+# Asks for the URL $1 with the login and the authority of $access, and keeps the answer in $2; its status becomes
+# $status.
 ask() {
   # What begins with TLS stays with TLS, wherever it is redirected: there may be a login.
   case $1 in
@@ -47,8 +48,8 @@ ask() {
   status=$(curl -sS -L --proto "$over" --proto-redir "$over" --max-time 20 -o "$2" -w '%{http_code}' -H "Accept: $accept" \
     ${login:+-H "@$access.header"} ${ca:+--cacert "$ca"} "$1" 2>"$error") || status=failed
 }
-# What the image with the manifest $1 at $url is there for, if it is not there for ARCHITECTURE. The manifest of one image names its
-# configuration. An answer without any architecture says nothing.
+# What the image with the manifest $1 at $url is there for, if it is not there for ARCHITECTURE. The manifest of one
+# image names its configuration. An answer without any architecture says nothing.
 foreign() {
   found=$(architectures "$1")
   configuration=$(tr -d ' \t\r\n' <"$1" | sed -n 's/.*"config":{[^}]*"digest":"\([a-z0-9:]*\)".*/\1/p')
@@ -58,7 +59,8 @@ foreign() {
   fi
   [ -z "$found" ] || echo "$found" | grep -qx -e "$ARCHITECTURE" || echo "$found" | tr '\n' ' '
 }
-# Asks a registry for the URL $2 of a KIND $1 with the login and the authority of WORD $3, and says the answer. $4: a folder.
+# Asks a registry for the URL $2 of a KIND $1 with the login and the authority of WORD $3, and says the answer. $4: a
+# folder.
 registry() {
   url=$2 login='' access=$ACCESS/$3 error=$4/error
   if [ -n "$ACCESS" ] && [ -e "$access.header" ]; then login=yes; fi
@@ -79,7 +81,8 @@ registry() {
     *) echo "failed status $status" ;;
   esac
 }
-# Lists the architectures for which the list of packages $1 has a version that begins with $2, one a line. `any`: all of them.
+# Lists the architectures for which the list of packages $1 has a version that begins with $2, one a line. `any`: all of
+# them.
 packaged_for() {
   awk -v version="Version: $2" '
     BEGIN { RS = ""; FS = "\n" }
@@ -95,7 +98,8 @@ packaged_for() {
 }
 fetch() {
   own="$folder/$4"
-  # What is downloaded lies apart: the user that downloads may be another one, and root writes nothing where that user can.
+  # What is downloaded lies apart: the user that downloads may be another one, and root writes nothing where that user
+  # can.
   mkdir -p "$own/in"
   chmod 755 "$folder" "$own"
   answer=there

@@ -3,8 +3,8 @@
 # honours apt's proxy. download TRIES ANSWER_SECONDS SECONDS URL FILE: the limits for an answer and for the whole
 # download (0: none). Errors go to stderr.
 download() {
-  # apt downloads as a user of its own, because what it talks to may take it over. The folder is that user's only meanwhile, and a link
-  # that is there afterwards is nothing that was downloaded.
+  # apt downloads as a user of its own, because what it talks to may take it over. The folder is that user's only
+  # meanwhile, and a link that is there afterwards is nothing that was downloaded.
   chown _apt "$(dirname "$5")"
   downloaded=0
   timeout "$3" /usr/lib/apt/apt-helper -o Acquire::Retries="$(($1 - 1))" -o Acquire::http::Timeout="$2" \

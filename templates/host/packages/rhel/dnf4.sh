@@ -5,8 +5,8 @@
 export LC_ALL=C
 CACHE=/var/cache/dnf
 
-# dnf waits for a lock without a limit, unless exit_on_lock is set; then it exits with 200. kbuild's repositories exclude their
-# packages from every other transaction of the host.
+# dnf waits for a lock without a limit, unless exit_on_lock is set; then it exits with 200. kbuild's repositories
+# exclude their packages from every other transaction of the host.
 # shellcheck disable=SC2046 # names of repositories have no blanks
 run_dnf() {
   dnf -y $(for source in $SOURCES; do echo "--disableexcludes=$(id_of "$source")"; done) --setopt=exit_on_lock=True --setopt=install_weak_deps=False --setopt=retries=3 ${PROXY:+--setopt=proxy="$PROXY"} "$@"
@@ -21,7 +21,8 @@ holders() {
   done
 }
 
-# Packages by name that repositories have, one a line, whatever is locked. query_excluded also finds what the host excludes.
+# Packages by name that repositories have, one a line, whatever is locked. query_excluded also finds what the host
+# excludes.
 query() { run_dnf -q --disableplugin=versionlock repoquery "$@"; }
 query_excluded() { query --disableexcludes=all "$@"; }
 

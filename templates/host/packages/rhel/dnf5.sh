@@ -5,7 +5,8 @@
 export LC_ALL=C
 CACHE=/var/cache/libdnf5
 
-# The locks of dnf5, all of fcntl: that of its list of the system's packages, in its folder since 5.4, and that of a transaction.
+# The locks of dnf5, all of fcntl: that of its list of the system's packages, in its folder since 5.4, and that of a
+# transaction.
 LOCKS='/var/lib/dnf/system-repo.lock /usr/lib/sysimage/libdnf5/system-repo.lock /run/dnf/rpmtransaction.lock'
 
 # Prints the holders of dnf's locks, found by the inodes of the files. Others may read beside one that reads.
@@ -17,8 +18,9 @@ holders() {
   done
 }
 
-# dnf5 waits for the first of its locks without a limit and ends at once for the other: kbuild waits itself, and names the holder.
-# 200 is the status of dnf 4 for it. kbuild's repositories exclude their packages from every other transaction of the host.
+# dnf5 waits for the first of its locks without a limit and ends at once for the other: kbuild waits itself, and names
+# the holder. 200 is the status of dnf 4 for it. kbuild's repositories exclude their packages from every other
+# transaction of the host.
 run_dnf() {
   if [ -n "$(holders)" ]; then return 200; fi
   excluding=$(for source in $SOURCES; do id_of "$source"; done | paste -s -d , -)
@@ -26,8 +28,8 @@ run_dnf() {
 }
 is_locked() { [ "$1" -eq 200 ] || grep -q 'Failed to obtain rpm transaction lock' "$2"; }
 
-# Packages by name that repositories have, one a line: repoquery heeds no version locks. query_excluded also finds what the host
-# excludes.
+# Packages by name that repositories have, one a line: repoquery heeds no version locks. query_excluded also finds what
+# the host excludes.
 query() { run_dnf -q repoquery "$@"; }
 query_excluded() { run_dnf -q --setopt=disable_excludes='*' repoquery "$@"; }
 

@@ -22,9 +22,9 @@ update_all() {
   patiently run_dnf --refresh makecache
 }
 
-# Makes $work/wanted, the arguments for dnf install (dnf finds `name-version` in whatever release), and $work/missing, the
-# exact versions that no repository has, by the metadata on the host. Fails when one is missing. A version lock and an exclude of
-# the host's own hide packages from `install`, and not from this list.
+# Makes $work/wanted, the arguments for dnf install (dnf finds `name-version` in whatever release), and $work/missing,
+# the exact versions that no repository has, by the metadata on the host. Fails when one is missing. A version lock and
+# an exclude of the host's own hide packages from `install`, and not from this list.
 select_versions() {
   : >"$work/wanted"
   : >"$work/missing"

@@ -35,8 +35,8 @@ take_out_keys() {
   rm -f -- "$KEYS"
 }
 
-# Names of packages of which an interrupted transaction has left two versions, one a line. Keys, kernels and their modules are
-# installed side by side on purpose; packages of modules say so themselves.
+# Names of packages of which an interrupted transaction has left two versions, one a line. Keys, kernels and their
+# modules are installed side by side on purpose; packages of modules say so themselves.
 installed_twice() {
   rpm -qa --qf '%{NAME}.%{ARCH}\n' | grep -vE '^(kernel|gpg-pubkey)' | sort | uniq -d | while read -r name; do
     rpm -q --provides "$name" | grep -qE '^(multiversion|installonlypkg)\(' || echo "$name"

@@ -11,7 +11,8 @@ if [ -n "$HTTP_PROXY_URL" ]; then export http_proxy="$HTTP_PROXY_URL"; fi
 if [ -n "$HTTPS_PROXY_URL" ]; then export https_proxy="$HTTPS_PROXY_URL"; fi
 if [ -n "$NO_PROXY_HOSTS" ]; then export no_proxy="$NO_PROXY_HOSTS"; fi
 
-# Refreshes these repositories, all without a name. zypper says on stdout why it trusts one no more: $work/distrust gets that.
+# Refreshes these repositories, all without a name. zypper says on stdout why it trusts one no more: $work/distrust gets
+# that.
 refresh() {
   failed=0
   run_zypper refresh "$@" >"$work/said" || failed=$?
@@ -47,8 +48,9 @@ search() {
 editions_of() { sed -n "s/^$1 //p" "$work/offers" | sort -uV; }
 version_of() { echo "$1" | sed 's/^[0-9]*://; s/-[^-]*$//'; }
 
-# Makes $work/wanted, the arguments for zypper install, from the metadata on the host, and $work/missing, what no repository has;
-# fails when something is missing. zypper takes a version only with its epoch. `install` of an installed package upgrades it.
+# Makes $work/wanted, the arguments for zypper install, from the metadata on the host, and $work/missing, what no
+# repository has; fails when something is missing. zypper takes a version only with its epoch. `install` of an installed
+# package upgrades it.
 select_versions() {
   : >"$work/wanted"
   : >"$work/missing"
@@ -163,8 +165,8 @@ lock_again() {
   done
 }
 
-# Removes the older of two installed versions of a package: rpm has installed the newer one whole before it was interrupted.
-# Status 7, as zypper's, while another program works on packages.
+# Removes the older of two installed versions of a package: rpm has installed the newer one whole before it was
+# interrupted. Status 7, as zypper's, while another program works on packages.
 remove_older() {
   [ -z "$(holders)" ] || return 7
   for name in $(installed_twice); do

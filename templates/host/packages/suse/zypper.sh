@@ -4,8 +4,8 @@ export LC_ALL=C
 # kbuild waits itself, and names the holder.
 export ZYPP_LOCK_TIMEOUT=0
 
-# Runs zypper without questions. Its status from 100 on informs: a reboot (102) or a second run (103) is wanted, a repository could
-# not be read (106), a script of an installed package failed (107). 104, "not found", is an error.
+# Runs zypper without questions. Its status from 100 on informs: a reboot (102) or a second run (103) is wanted, a
+# repository could not be read (106), a script of an installed package failed (107). 104, "not found", is an error.
 run_zypper() {
   ended=0
   zypper -n "$@" || ended=$?
