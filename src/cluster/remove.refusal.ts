@@ -18,10 +18,7 @@ import { clusterCas, clusterNameOf, standing } from './standing.ts';
 import { casOf, shareCa } from './standings.ts';
 import { stillThere } from './still-there.ts';
 
-/**
- * Members that are healthy at another address than their host's. It is asked again when a member leaves, after the
- * drain.
- */
+/** Members that are healthy at another address than their host's. Asked again after the drain, when a member leaves. */
 const membersElsewhere = (
   cluster: Pick<ClusterUp, 'members'>,
   leaving: readonly Leaving[],
@@ -211,10 +208,7 @@ function leftBehind({ inventory, fleet }: Seen): readonly Refused<'unnamed-contr
   );
 }
 
-/**
- * Nodes and etcd members that a reset of the whole cluster leaves as they are, because the inventory does not name
- * them.
- */
+/** Nodes and etcd members that a reset of the whole cluster leaves: the inventory does not name them. */
 export function unnamedIn(inventory: Inventory, fleet: Fleet): readonly string[] {
   const { cluster } = fleet;
   if (cluster.state !== 'up') return [];
@@ -240,10 +234,7 @@ function mistakenForeign(inventory: Inventory, fleet: Fleet, observed: Observed)
   return isOthers ? undefined : certifiedAsAnother(inventory, fleet, observed);
 }
 
-/**
- * Refuses a machine that is a member of the cluster, and another one than the inventory means: one that it does not
- * name would be destroyed.
- */
+/** Refuses a member of the cluster that is another machine than the inventory means: a reset would destroy it. */
 const mistakenMember = (inventory: Inventory, fleet: Fleet, observed: Observed) =>
   standing({ inventory, fleet, ...observed }) === 'joined' ? otherMachine(inventory, fleet, observed) : undefined;
 
