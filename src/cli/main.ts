@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
+import { systemRemedy, systemText } from '../shell/system-error.ts';
 
 // A run lasts for seconds and does little often: left alone, V8 spends an eighth of it on optimizing what is soon over.
 // Seen in Node 20 (V8 11.3): with this budget, 7 times its own, a plan of 50 hosts costs 13 % less.
@@ -14,7 +15,13 @@ const { version } = JSON.parse(readFileSync(new URL('../../package.json', import
 // `kbuild plan | head -1` must not abort a run, nor `kbuild --help | head -3` end with a trace.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
+    if (error.code === 'EPIPE') return;
+    const name = stream === process.stdout ? 'standard output' : 'standard error';
+    if (stream !== process.stderr)
+      process.stderr.write(
+        `kbuild: ${name} cannot be written: ${systemText(error)}\n  → ${systemRemedy(error) ?? ''}\n`,
+      );
+    process.exit(2);
   });
 }
 

@@ -1,9 +1,11 @@
 import { Command as Parser, CommanderError, InvalidArgumentError, Option as ParserOption } from 'commander';
 import { commands } from '../commands/commands.ts';
-import { exitCodeOf, KbuildError, refusalLines, UsageError } from '../errors.ts';
+import { UsageError } from '../errors.ts';
 import { type Command, type CommandGroup, inventoryOperand } from '../session/command.ts';
-import { processContext, shownText } from '../session/context.ts';
+import { processContext, proseTo } from '../session/context.ts';
 import type { Option } from '../session/options.ts';
+import { commandLineError } from './command-line-error.ts';
+import { ended } from './error-text.ts';
 
 const examples = (lines: readonly string[]): string => `\nExamples:\n${lines.map((line) => `  ${line}\n`).join('')}`;
 
@@ -40,8 +42,17 @@ interface Around {
   readonly done: (code: number) => void;
 }
 
+/** Options that say what is printed, and how. */
+interface Shown {
+  readonly inventory?: string;
+  readonly color?: boolean;
+  readonly json?: boolean;
+  readonly markdown?: boolean;
+  readonly graph?: string;
+}
+
 function addCommand(parent: Parser, command: Command, { version, done }: Around): Parser {
-  const { name, summary, operand, options, run } = command;
+  const { name, summary, operand, options, printsData, run } = command;
   const parser = parent
     .command(name)
     .description(summary)
@@ -51,8 +62,14 @@ function addCommand(parent: Parser, command: Command, { version, done }: Around)
   parser.action(async (first: string | undefined) => {
     refuseBefore(parent, name);
     const isInventory = operand === inventoryOperand && first !== undefined;
-    const values = { ...parser.opts<{ readonly inventory?: string }>(), ...(isInventory ? { inventory: first } : {}) };
-    const context = processContext({ inventoryOnStdin: values.inventory === '-', version });
+    const values: Shown = { ...parser.opts<Shown>(), ...(isInventory ? { inventory: first } : {}) };
+    const { color, json, markdown, graph } = values;
+    const context = processContext({
+      inventoryOnStdin: values.inventory === '-',
+      version,
+      hasColours: color !== false,
+      printsData: printsData === true || json === true || markdown === true || graph !== undefined,
+    });
     done(await (await run())(context, values, parser.args));
   });
   return parser;
@@ -77,6 +94,8 @@ export function program(version: string, done: (code: number) => void): Parser {
     .description('Turns an inventory of bare hosts into a production Kubernetes cluster with kubeadm, over SSH.')
     .version(version)
     .exitOverride()
+    // Errors are printed below, as those of commands.
+    .configureOutput({ outputError: () => undefined })
     .enablePositionalOptions()
     .addHelpText(
       'after',
@@ -86,35 +105,41 @@ export function program(version: string, done: (code: number) => void): Parser {
   return root;
 }
 
+/** The command that these words name, as far as they name one. */
+function commandOf(root: Parser, words: readonly string[]): { readonly command: string; readonly names: string[] } {
+  let parser = root;
+  const path = ['kbuild'];
+  for (const word of words) {
+    const next = parser.commands.find((one) => one.name() === word);
+    if (next === undefined) break;
+    parser = next;
+    path.push(word);
+  }
+  return { command: path.join(' '), names: parser.commands.map((one) => one.name()) };
+}
+
+/** `kbuild version`, and `kbuild -h COMMAND`: other tools have them. */
+function asOtherTools(argv: readonly string[]): readonly string[] {
+  const [node = '', script = '', first, ...rest] = argv;
+  if (first === 'version' && rest.length === 0) return [node, script, '--version'];
+  if ((first === '-h' || first === '--help') && rest.length > 0) return [node, script, ...rest, '--help'];
+  return argv;
+}
+
 /** Runs the command line; the exit code. Errors are printed here and nowhere else. */
 export async function run(argv: readonly string[], version: string): Promise<number> {
   let code = 0;
+  const root = program(version, (result) => (code = result));
   try {
-    await program(version, (result) => (code = result)).parseAsync(argv);
+    await root.parseAsync(asOtherTools(argv));
     return code;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    if (error instanceof KbuildError) {
-      process.stderr.write(
-        shownText(
-          [
-            `kbuild: ${error.message}`,
-            ...(error.remedy === undefined ? [] : [`  → ${error.remedy}`]),
-            ...refusalLines(error),
-            ...(error.closing === undefined ? [] : [error.closing]),
-            '',
-          ].join('\n'),
-          process,
-        ),
-      );
-    } else {
-      process.stderr.write(
-        shownText(
-          `kbuild: this is a bug in kbuild, please report it\n${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
-          process,
-        ),
-      );
-    }
-    return exitCodeOf(error);
+    if (error instanceof CommanderError && error.exitCode === 0) return 0;
+    const { text, exitCode } = ended(
+      error instanceof CommanderError ? commandLineError(error, commandOf(root, argv.slice(2))) : error,
+      version,
+    );
+    proseTo(process.stderr, process.env, !argv.includes('--no-color'))(text);
+    return exitCode;
   }
 }

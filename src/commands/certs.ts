@@ -7,6 +7,7 @@ import { unreachableText } from '../report/failure.ts';
 import { jsonDocument } from '../report/json.ts';
 import type { Context } from '../session/context.ts';
 import { withRun } from '../session/with-run.ts';
+import { systemText } from '../shell/system-error.ts';
 import type { CertsOptions } from './certs.command.ts';
 
 const NOT_HEALTHY = 5;
@@ -21,7 +22,7 @@ async function replaceFile(path: string, content: string): Promise<void> {
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });
-    throw new UsageError(`the metrics cannot be written: ${(error as Error).message}`, {
+    throw new UsageError(`the metrics cannot be written: ${systemText(error)}`, {
       remedy: 'name another file with --metrics FILE',
       cause: error,
     });

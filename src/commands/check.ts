@@ -1,12 +1,10 @@
-import { writeFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import { observedLinux } from '../cluster/fleet/fleet.ts';
 import type { Surveys } from '../cluster/fleet/surveys.ts';
 import type { NodeView } from '../cluster/fleet/view.ts';
 import { changeRefusals } from '../cluster/host.refusal.ts';
 import { acting } from '../cluster/live.ts';
-import type { CheckedFinding } from '../engine/check.ts';
-import { worstExitCode } from '../errors.ts';
+import { type CheckedFinding, stops } from '../engine/check.ts';
+import { type KbuildError, worstExitCode } from '../errors.ts';
 import { EXIT } from '../exit-codes.ts';
 import { reasonOf } from '../host/surveyor.survey.ts';
 import { kubectl } from '../inventory/api-server.ts';
@@ -17,11 +15,13 @@ import { podSpace } from '../network/pods.survey.ts';
 import { findingsText, junit } from '../report/findings.ts';
 import { jsonDocument } from '../report/json.ts';
 import { checkMarkdown } from '../report/markdown.ts';
-import { counted } from '../report/text.ts';
+import { checkVerdict } from '../report/verdict.ts';
 import type { Context } from '../session/context.ts';
 import { placedFindings, placedRefusal, reportToPipeline } from '../session/inventory.ts';
+import { checkOutputFiles, writeOutputFile } from '../session/output-file.ts';
 import { findings, leaveOutRefused, obstacles, survey, withoutNamed } from '../session/preflight.ts';
 import type { Run } from '../session/run.ts';
+import { sameCommand } from '../session/selection.ts';
 import { withRun } from '../session/with-run.ts';
 import { checks } from './every.checks.ts';
 import type { CheckOptions } from './up.command.ts';
@@ -89,15 +89,24 @@ export async function surveyPods({
   }
 }
 
-/** What `check` prints on a terminal. */
-const checkText = (hosts: number, found: readonly CheckedFinding[]): string =>
-  found.length === 0
-    ? `${counted(hosts, 'host')}: nothing found\n`
-    : `${findingsText(found)}\`kbuild explain check NAME\` explains each of them\n`;
+/** What `check` prints on a terminal: the findings, the verdict, and what to do next. */
+function checkText(
+  run: Run,
+  hosts: number,
+  found: readonly CheckedFinding[],
+  obstacle: KbuildError | undefined,
+): string {
+  // Then the error is the verdict.
+  if (obstacle !== undefined && obstacle.exitCode !== EXIT.checks) return findingsText(found);
+  const explain = found.length === 0 ? '' : '\n`kbuild explain check NAME` explains a check\n';
+  const next = found.some(stops) ? sameCommand(run, 'check') : sameCommand(run, 'plan');
+  return `${findingsText(found)}${explain}${checkVerdict(hosts, found)}\nnext: ${found.some(stops) ? 'mend them, then ' : ''}${next}\n`;
+}
 
 /** `kbuild check`: every preflight check, all findings at once. Reads only. */
-export const runCheck = (outer: Context, flags: CheckOptions): Promise<number> =>
-  withRun(outer, flags, { command: 'check', json: 'document', reportsUnreachable: true }, async (run) => {
+export async function runCheck(outer: Context, flags: CheckOptions): Promise<number> {
+  await checkOutputFiles(outer, [flags.junit, flags.codeQuality]);
+  return withRun(outer, flags, { command: 'check', json: 'document', reportsUnreachable: true }, async (run) => {
     const { context } = run;
     leaveOutRefused(run);
     const fleet = run.connected.observations.fleet();
@@ -109,15 +118,12 @@ export const runCheck = (outer: Context, flags: CheckOptions): Promise<number> =
     const found = all.filter(({ host }) => host === undefined || selects(run.flags.hosts, host));
     if (flags.junit !== undefined) {
       const names = checks.map(({ name }) => name);
-      await writeFile(
-        resolve(context.cwd, flags.junit),
-        junit(run.inventory.name, names, hosts, run.mask.value(found)),
-      );
+      await writeOutputFile(context, flags.junit, junit(run.inventory.name, names, hosts, run.mask.value(found)));
     }
     if (flags.json === true)
       context.out(jsonDocument<'check'>({ cluster: run.inventory.name, hosts, findings: found }));
     const obstacle = obstacles(run, found);
-    if (flags.json !== true) context.out(checkText(hosts.length, withoutNamed(found, obstacle)));
+    if (flags.json !== true) context.out(checkText(run, hosts.length, withoutNamed(found, obstacle), obstacle));
     await reportToPipeline(
       context,
       flags,
@@ -127,3 +133,4 @@ export const runCheck = (outer: Context, flags: CheckOptions): Promise<number> =
     if (obstacle !== undefined && obstacle.exitCode !== EXIT.checks) throw obstacle;
     return Promise.resolve(obstacle?.exitCode ?? worstExitCode(fleet.unreachable.map(({ error }) => error)));
   });
+}

@@ -27,6 +27,7 @@ export type ExplainOptions = OptionsOf<typeof explain>;
 
 export const init = declare({
   name: 'init',
+  printsData: true,
   summary: 'Write a commented inventory, to standard output or to a new file',
   details:
     'Asks a few questions. It asks none when one of its own flags is given, or where stdin is no terminal. It never overwrites a file. Beside a new file it writes `inventory.schema.json` for [editors](#editors).',
@@ -56,6 +57,7 @@ export type InitOptions = OptionsOf<typeof init>;
 
 export const schema = declare({
   name: 'schema',
+  printsData: true,
   summary: 'Print the JSON Schema of the inventory, or of a JSON document of kbuild',
   details:
     'Editors complete an inventory by it: see [Editors](#editors). The schemas of documents are in [schemas/](schemas).',

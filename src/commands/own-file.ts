@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { UsageError } from '../errors.ts';
+import { systemText } from '../shell/system-error.ts';
 
 /** What a file begins with; undefined: there is none. */
 function beginningOf(path: string, length: number): string | undefined {
@@ -54,6 +55,6 @@ export function writeOwnFile(path: string, content: string, begins: string): voi
     replace(realpathSync(path), content);
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    throw new UsageError(`${path} cannot be written: ${(error as Error).message}`, { cause: error });
+    throw new UsageError(`${path} cannot be written: ${systemText(error)}`, { cause: error });
   }
 }

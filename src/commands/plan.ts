@@ -25,7 +25,7 @@ import {
   type Run,
   type RunPlan,
 } from '../session/run.ts';
-import { refuseWithoutApi } from '../session/selection.ts';
+import { refuseWithoutApi, sameCommand } from '../session/selection.ts';
 import { withRun } from '../session/with-run.ts';
 import type { PlanOptions } from './up.command.ts';
 import { up } from './up.phases.ts';
@@ -133,6 +133,7 @@ export const runPlan = (outer: Context, flags: PlanOptions): Promise<number> =>
       const shown = found.filter((finding) => finding.severity !== 'due' && !stops(finding));
       if (shown.length > 0) context.err(findingsText(shown));
       context.out(previewsText(shownChanges));
+      if (planned.length > 0 && obstacle === undefined) context.err(`next: ${sameCommand(run, 'up')}\n`);
     }
     const { unreachable } = run.connected.observations.fleet();
     // What is due is in the plan.

@@ -4,6 +4,7 @@ import { duration, hosts, option, parsedOption, usual } from '../session/options
 
 export const facts = declare({
   name: 'facts',
+  printsData: true,
   summary: 'Print what kbuild observes on the hosts, as JSON',
   onHosts: 'reads',
   operand: inventoryOperand,

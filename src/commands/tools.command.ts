@@ -6,6 +6,7 @@ export const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 
 export const completion = declare({
   name: 'completion',
+  printsData: true,
   summary: 'Print a script with which a shell completes command lines of kbuild',
   details:
     'For bash (4 or newer), zsh, fish and PowerShell. It proposes commands, options and their values, and names of the inventory that the line names (`-i FILE`, `$KBUILD_INVENTORY`, `./inventory.yaml`). It contacts no host and runs no command of the inventory. See [Completion](#completion).',
@@ -25,6 +26,7 @@ export type CompletionOptions = OptionsOf<typeof completion>;
 
 export const kubeconfig = declare({
   name: 'kubeconfig',
+  printsData: true,
   summary: 'Print an admin kubeconfig, or merge it into a file',
   onHosts: 'reads',
   operand: inventoryOperand,

@@ -9,6 +9,7 @@ import { placedProblems } from '../report/pipelines.ts';
 import type { Context } from '../session/context.ts';
 import { fileInRepository, inventoryFile, reportToPipeline } from '../session/inventory.ts';
 import { checkNames } from './every.checks.ts';
+import { quote } from '../shell/sh.ts';
 import type { ValidateOptions } from './inventory.command.ts';
 
 interface Verdict {
@@ -65,7 +66,9 @@ export async function runValidate(context: Context, flags: ValidateOptions): Pro
     if (flags.print === true && inventory !== undefined) context.out(printedConfiguration(inventory));
     if (flags.quiet !== true) {
       const count = `${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}`;
-      context.err(valid ? `${file} is valid: ${summary}\n` : `${file}: ${count}\n`);
+      context.err(
+        valid ? `✔ ${file} is valid: ${summary}\nnext: kbuild check ${quote(file)}\n` : `✖ ${file}: ${count}\n`,
+      );
     }
   }
   await reportToPipeline(

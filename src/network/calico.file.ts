@@ -16,7 +16,7 @@ const operatorIsGiven: Rule = ({ network: { calico } }) => [
     : [
         problem(
           OPERATOR,
-          "is required: the manifests of Calico's operator and its CRDs, as files or https:// URLs (docs/windows.md names them)",
+          "is required: the manifests of Calico's operator and its CRDs, as files or https:// URLs (`kbuild explain network.calico.operator`)",
         ),
       ]),
 ];

@@ -2,6 +2,7 @@ import { closeSync, existsSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Reporter } from '../engine/event.ts';
 import { UsageError } from '../errors.ts';
+import { systemText } from '../shell/system-error.ts';
 import { jsonText } from './text.ts';
 
 /**
@@ -58,7 +59,7 @@ function opened(path: string): number {
     makeFolder(dirname(path));
     return openSync(path, 'a', 0o600);
   } catch (error) {
-    throw new UsageError(`the run's log cannot be written: ${(error as Error).message}`, {
+    throw new UsageError(`the run's log cannot be written: ${systemText(error)}`, {
       remedy: 'name another place with --log-file PATH',
       cause: error,
     });

@@ -19,6 +19,8 @@ export interface Declaration<Options extends readonly Option[] = readonly Option
   readonly details?: string;
   /** What it does to hosts or the cluster. */
   readonly onHosts: 'nothing' | 'reads' | 'changes';
+  /** True: its results are read by a program (YAML, JSON, a script), and are never wrapped or coloured. */
+  readonly printsData?: true;
   /** The inventory (`inventoryOperand`), or another operand: then only `-i` names the inventory. */
   readonly operand: Operand;
   readonly options: Options;

@@ -4,6 +4,7 @@ import { Writable } from 'node:stream';
 import type { Emit } from '../engine/event.ts';
 import { Interrupted, UsageError } from '../errors.ts';
 import { withoutCommands } from '../report/pipelines.ts';
+import { styled } from '../report/styled.ts';
 import { visible } from '../report/text.ts';
 import type { Secret } from '../shell/secret.ts';
 
@@ -91,10 +92,33 @@ export interface Context {
 export const shownText = (text: string, { env }: Pick<Context, 'env'>): string =>
   env['GITHUB_ACTIONS'] === 'true' ? withoutCommands(visible(text)) : visible(text);
 
-/** The real process. `inventoryOnStdin`: questions go to the terminal itself. */
-export function processContext(options: { readonly inventoryOnStdin: boolean; readonly version: string }): Context {
+const isDumb = (env: Context['env']): boolean => env['TERM'] === 'dumb' || (env['CI'] ?? '') !== '';
+
+/** Writes prose to a stream: wrapped and in colours where it is a terminal, as it is elsewhere. */
+export const proseTo =
+  (stream: NodeJS.WriteStream, env: Context['env'], hasColours: boolean): ((text: string) => void) =>
+  (text) => {
+    const shown = shownText(text, { env });
+    const style = { columns: stream.columns, hasColours: hasColours && (env['NO_COLOR'] ?? '') === '' };
+    stream.write(stream.isTTY && !isDumb(env) ? styled(shown, style) : shown);
+  };
+
+/** How a command uses the process. */
+interface ProcessOptions {
+  readonly version: string;
+  /** True: questions go to the terminal itself. */
+  readonly inventoryOnStdin: boolean;
+  /** False after `--no-color`. */
+  readonly hasColours?: boolean;
+  /** True: what the command prints is read by a program, and no line of it is wrapped. */
+  readonly printsData?: boolean;
+}
+
+/** The real process. */
+export function processContext(options: ProcessOptions): Context {
   const { env, stdin, stdout, stderr } = process;
-  const dumb = env['TERM'] === 'dumb' || (env['CI'] ?? '') !== '';
+  const dumb = isDumb(env);
+  const hasColours = options.hasColours !== false;
   const canAsk = options.inventoryOnStdin ? stderr.isTTY : stdin.isTTY;
   const asked = async (question: string, answer: 'shown' | 'hidden', signal?: AbortSignal): Promise<string> => {
     if (!canAsk)
@@ -105,8 +129,11 @@ export function processContext(options: { readonly inventoryOnStdin: boolean; re
   };
   return {
     version: options.version,
-    out: (text) => void stdout.write(shownText(text, { env })),
-    err: (text) => void stderr.write(shownText(text, { env })),
+    out:
+      options.printsData === true
+        ? (text) => void stdout.write(shownText(text, { env }))
+        : proseTo(stdout, env, hasColours),
+    err: proseTo(stderr, env, hasColours),
     workflow: env['GITHUB_ACTIONS'] === 'true' ? (text) => void stderr.write(text) : undefined,
     terminal: stderr.isTTY && !dumb ? stderr : undefined,
     display: stdout.isTTY && !dumb ? stdout : undefined,

@@ -1,14 +1,17 @@
-import { appendFile, stat, writeFile } from 'node:fs/promises';
+import { appendFile, stat } from 'node:fs/promises';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { checkNames } from '../commands/every.checks.ts';
 import type { CheckedFinding } from '../engine/check.ts';
-import { InventoryError, type KbuildError, UsageError } from '../errors.ts';
+import { InventoryError, type KbuildError } from '../errors.ts';
 import { type Loaded, loadInventory } from '../inventory/file/load.ts';
 import { type Markdown, markdownText } from '../report/markdown.ts';
+import { systemText } from '../shell/system-error.ts';
 import { annotations, codeQuality, type PlacedFinding, placedProblems, placeOf } from '../report/pipelines.ts';
 import type { Context } from './context.ts';
+import { writeOutputFile } from './output-file.ts';
 import type { Flags } from './options.ts';
 import type { Run } from './run.ts';
+import { warningsText } from './shown-warnings.ts';
 
 /** Where the inventory is if neither the command line nor the environment names it. */
 export const DEFAULT_INVENTORY = 'inventory.yaml';
@@ -69,7 +72,7 @@ async function appendSummary(context: Context, summary: Markdown): Promise<void>
     const room = Math.floor((SUMMARY_BYTES - size) / 3);
     if (room > 1000) await appendFile(file, `${markdownText(summary, room)}\n`);
   } catch (error) {
-    context.err(`no summary of this step: ${(error as Error).message}\n`);
+    context.err(`no summary of this step: ${systemText(error)}\n`);
   }
 }
 
@@ -87,10 +90,7 @@ export async function reportToPipeline(
   if (context.workflow === undefined && flags.codeQuality === undefined) return;
   const findings = findingsOf();
   if (flags.codeQuality !== undefined) {
-    const file = resolve(context.cwd, flags.codeQuality);
-    await writeFile(file, codeQuality(findings)).catch((error: unknown) => {
-      throw new UsageError(`${file} cannot be written: ${(error as Error).message}`);
-    });
+    await writeOutputFile(context, flags.codeQuality, codeQuality(findings));
   }
   context.workflow?.(annotations(findings));
   await appendSummary(context, summaryOf());
@@ -108,9 +108,8 @@ export async function readInventory(context: Context, flags: Flags): Promise<Loa
       throw error;
     },
   );
-  const { warnings } = loaded;
   // `-q` shows only errors. `validate` shows all warnings.
-  for (const { at, path, message } of flags.quiet === true ? [] : warnings)
-    context.err(`warning: ${at}: ${path}: ${message}\n`);
+  if (flags.quiet !== true)
+    context.err(warningsText(context, loaded.inventory.name, inventoryFile(context, flags), loaded.warnings));
   return loaded;
 }

@@ -15,6 +15,7 @@ import { kubeconfigOf, objectsOf, textIn, within } from '../shell/decode.ts';
 import { revealed, type Secret } from '../shell/secret.ts';
 import { sh } from '../shell/sh.ts';
 import type { On } from '../ssh/remote.ts';
+import { systemText } from '../shell/system-error.ts';
 import type { Run } from './run.ts';
 
 /** What a copy of admin.conf shows: whose CA it trusts first (fingerprint), and when its certificate is valid. */
@@ -77,7 +78,7 @@ export async function checkKubeconfigPath(path: string): Promise<void> {
   try {
     await access(dirname(path), constants.W_OK);
   } catch (error) {
-    throw new UsageError(`the kubeconfig cannot be written: ${(error as Error).message}`, {
+    throw new UsageError(`the kubeconfig cannot be written: ${systemText(error)}`, {
       remedy: 'name another file with --kubeconfig PATH',
       cause: error,
     });

@@ -19,6 +19,7 @@ import { inventoryOn } from '../inventory/hosts.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { findingsText } from '../report/findings.ts';
 import { findingsNote, portsNote } from '../report/record/notes.ts';
+import { failedText } from '../report/verdict.ts';
 import { dataFolderOf } from '../runtime/runtimes.value.ts';
 import { wantedDownloads } from './downloads.ts';
 import type { Run } from './run.ts';
@@ -170,9 +171,7 @@ export function obstacles(run: Run, found: readonly CheckedFinding[]): KbuildErr
   const bad = found.filter((finding) => stops(finding) && finding.check !== 'reachable');
   if (bad.length > 0) {
     const remedy = 'mend them, or lower one to a warning with --ignore-check NAME';
-    return new ChecksFailed(`${String(bad.length)} checks failed; nothing was changed\n${findingsText(bad)}`, {
-      remedy,
-    });
+    return new ChecksFailed(`${failedText(bad)}; nothing was changed\n${findingsText(bad).trimEnd()}`, { remedy });
   }
   return missingHosts(run) ?? (reasons.length > 0 ? combined(reasons) : undefined);
 }

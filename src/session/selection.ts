@@ -165,6 +165,15 @@ export function commandWithDead(
   ].join(' ');
 }
 
+/** A command for the inventory and the hosts of this run, e.g. `kbuild up prod.yaml --hosts 'w*'`. */
+export const sameCommand = ({ flags: { inventory, hosts } }: Pick<Run, 'flags'>, command: string): string =>
+  [
+    'kbuild',
+    command,
+    ...(inventory === undefined ? [] : [quote(inventory)]),
+    ...(hosts === undefined ? [] : ['--hosts', quote(hosts.join(','))]),
+  ].join(' ');
+
 /** The errors of needed hosts that do not answer and that `--dead` does not name; undefined if there are none. */
 function unreachableError(
   { connected }: Run,

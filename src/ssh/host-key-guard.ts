@@ -1,4 +1,5 @@
 import { ConnectError } from '../errors.ts';
+import { systemText } from '../shell/system-error.ts';
 import {
   authorityFor,
   fingerprint,
@@ -58,7 +59,7 @@ export function hostKeyGuard(endpoint: Endpoint, policy: HostKeyPolicy, knownHos
   try {
     onFile = knownHosts(ssh.knownHostsFiles)(known, knownPort);
   } catch (error) {
-    throw refuse(`cannot read known_hosts: ${(error as Error).message}`, 'make the file readable', error);
+    throw refuse(`cannot read known_hosts: ${systemText(error)}`, 'make the file readable', error);
   }
   let refused: ConnectError | undefined;
   const accepted = (key: Buffer): ConnectError | undefined => {
@@ -77,7 +78,7 @@ export function hostKeyGuard(endpoint: Endpoint, policy: HostKeyPolicy, knownHos
       try {
         refused = accepted(key);
       } catch (error) {
-        refused = refuse(`cannot record the host key: ${(error as Error).message}`, 'make the file writable', error);
+        refused = refuse(`cannot record the host key: ${systemText(error)}`, 'make the file writable', error);
       }
       return refused === undefined;
     },

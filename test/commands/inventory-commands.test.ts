@@ -56,7 +56,7 @@ test('validate: a good inventory is 0, with a word about it', async () => {
   expect(await runValidate(context(), {})).toBe(0);
   expect({ out, err }).toEqual({
     out: '',
-    err: 'inventory.yaml is valid: cluster prod, Kubernetes 1.36.3, 1 host\n',
+    err: '✔ inventory.yaml is valid: cluster prod, Kubernetes 1.36.3, 1 host\nnext: kbuild check inventory.yaml\n',
   });
 });
 
@@ -64,12 +64,12 @@ test('validate: problems on stdout with their places, 2', async () => {
   file('bad.yaml', GOOD.replace('"1.36.3"', '1.30').replace('role', 'rule'));
   expect(await runValidate(context(), { inventory: 'bad.yaml' })).toBe(2);
   expect(out.split('\n')).toEqual([
-    'bad.yaml:2:24: kubernetes.version: is a number to YAML, not text: quote it: "1.30"',
+    'bad.yaml:2:24: kubernetes.version: must be an exact version of three numbers, in quotes: e.g. "1.36.3"',
     'bad.yaml:3:9: hosts[0].role: is required: one of control-plane, worker, etcd, load-balancer',
     'bad.yaml:3:42: hosts[0].rule: unknown setting "rule"; did you mean "role"?',
     '',
   ]);
-  expect(err).toBe('bad.yaml: 3 problems\n');
+  expect(err).toBe('✖ bad.yaml: 3 problems\n');
 });
 
 test('validate --json: one document, nothing else', async () => {

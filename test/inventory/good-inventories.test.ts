@@ -111,7 +111,7 @@ hosts:
 `);
   expect(warnings.map(shown)).toEqual([
     '3:21 runtime.version: containerd supports Kubernetes 1.36 from 2.2.0, 2.3.0 on, not in 1.7.28; use 2.3.7',
-    '5:3 hosts: 2 control planes survive the loss of 0, no more than 1 would; use an odd number',
+    '5:3 hosts: 2 control planes may lose 0, and so may 1: one more costs a host and makes nothing safer; use an odd number',
   ]);
 });
 

@@ -1,8 +1,9 @@
 import type { z } from 'zod';
-import type { Path } from '../schema/path.ts';
+import { type Path, showPath } from '../schema/path.ts';
 import { type InventoryFile, inventoryJsonSchema, inventorySchema } from '../schema/schema.ts';
 import type { Found, Located } from './document.ts';
 import { issueMessage, triedForm, unknownSetting } from './messages.ts';
+import { VARIABLES } from './syntax.ts';
 
 /** The tree without its invalid values, and the place of each remaining value in the text. */
 interface Decoded {
@@ -87,6 +88,12 @@ const asPath = (path: readonly PropertyKey[]): Path =>
 const MAX_ISSUES = 100;
 const MAX_ROUNDS = 6;
 
+/** True for a text that another tool was to fill in. */
+const isTemplate = (value: unknown): boolean => typeof value === 'string' && /\$\{|\{[{%]/.test(value);
+
+/** A setting as `kbuild explain` names it: `hosts[]`. */
+const topicOf = (path: Path): string => showPath(path).replaceAll(/\[\d+\]/g, '[]');
+
 function describe(issue: z.core.$ZodIssue, root: Located, settingsAt: SettingsAt): readonly Found[] {
   const path = asPath(issue.path);
   const { found } = follow(root, path);
@@ -97,11 +104,12 @@ function describe(issue: z.core.$ZodIssue, root: Located, settingsAt: SettingsAt
       return {
         offset: setting?.keyOffset ?? found.offset,
         path: [...path, name],
-        message: unknownSetting(name, known),
+        message: unknownSetting(name, known, topicOf(path)),
       };
     });
   }
-  const message = issue.code === 'invalid_key' ? `its name ${issue.issues[0]?.message ?? 'is wrong'}` : issue.message;
+  const wrong = issue.code === 'invalid_key' ? `its name ${issue.issues[0]?.message ?? 'is wrong'}` : issue.message;
+  const message = `${wrong}${isTemplate(found.value) ? `; ${VARIABLES}` : ''}`;
   return [{ offset: issue.code === 'invalid_key' ? found.keyOffset : found.offset, path, message }];
 }
 

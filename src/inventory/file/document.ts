@@ -14,6 +14,7 @@ import {
 } from 'yaml';
 import { InventoryError, type Problem } from '../../errors.ts';
 import { type Path, showPath } from '../schema/path.ts';
+import { syntaxProblem } from './syntax.ts';
 
 /** One value of the inventory with its place in the text. */
 export interface Located {
@@ -55,9 +56,10 @@ const SYNTAX: Readonly<Record<string, string>> = {
   RESOURCE_EXHAUSTION: `is nested deeper than ${MAX_DEPTH} levels`,
 };
 
-function syntaxMessage({ code, message }: YAMLError): string {
+/** The message of an error that needs no look at the text; undefined for all others. */
+function syntaxMessage({ code, message }: YAMLError): string | undefined {
   if (code === 'TAG_RESOLVE_FAILED') return `${message.replace(/ at line.*/s, '')}; an inventory uses no tags`;
-  return SYNTAX[code] ?? `is not valid YAML: ${message}`;
+  return SYNTAX[code];
 }
 
 /** What is found while nodes are located. */
@@ -80,7 +82,11 @@ function locateMap({ items }: YAMLMap, path: Path, offset: number, notes: Notes)
   for (const { key, value } of items) {
     const keyAt = isNode(key) ? (key.range?.[0] ?? offset) : offset;
     if (!isScalar(key)) {
-      notes.stop(keyAt, path, 'a setting needs a plain name before its colon');
+      notes.stop(
+        keyAt,
+        path,
+        'a setting needs a plain name before its colon; kbuild fills in no templates ({{ }}): write the value, or let your tool write the file first',
+      );
       continue;
     }
     const name = typeof key.value === 'string' ? key.value : (key.source ?? '');
@@ -143,8 +149,19 @@ export function parseInventory(text: string, file: string): InventoryDocument {
     stop: (offset, path, message) => void fatal.push({ at: at(offset), path: showPath(path), message }),
     report: (offset, path, message) => void problems.push({ offset, path, message }),
   };
-  for (const error of [...document.errors, ...document.warnings].slice(0, MAX_SYNTAX_PROBLEMS))
-    notes.stop(error.pos[0], [], syntaxMessage(error));
+  for (const error of [...document.errors, ...document.warnings].slice(0, MAX_SYNTAX_PROBLEMS)) {
+    const known = syntaxMessage(error);
+    if (known !== undefined) {
+      // A line of several tabs is one mistake.
+      if (fatal.at(-1)?.message !== known) notes.stop(error.pos[0], [], known);
+      continue;
+    }
+    const { line, col } = lineCounter.linePos(error.pos[0]);
+    const found = syntaxProblem(text, { line: Math.max(line, 1), column: Math.max(col, 1) }, error);
+    fatal.push({ at: `${file}:${String(found.line)}:${String(found.column)}`, path: '', message: found.message });
+    // What the parser meets after one mistake are its consequences.
+    break;
+  }
   if (fatal.length > 0) throw new InventoryError(fatal);
   const root = locate(document.contents, [], 0, notes);
   if (fatal.length > 0) throw new InventoryError(fatal.slice(0, MAX_SYNTAX_PROBLEMS));

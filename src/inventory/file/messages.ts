@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { networkPlugins } from '../../network/plugins.value.ts';
+import { PROPOSED_KUBERNETES } from '../../versions.ts';
 import { nearest } from '../nearest.ts';
 import type { Located } from './document.ts';
 
@@ -25,10 +26,26 @@ function kindOf(value: unknown): string {
   return `a ${typeof value}`;
 }
 
+/** What most inventories have under a name that is required. */
+const EXAMPLES: Readonly<Record<string, string>> = {
+  address: 'address: 10.0.0.21',
+  hosts: '- { name: cp1, address: 10.0.0.11, role: control-plane }',
+  name: 'name: prod',
+  version: `version: "${PROPOSED_KUBERNETES}"`,
+};
+
+function exampleOf(path: readonly PropertyKey[] | undefined): string {
+  const name = String(path?.at(-1) ?? '');
+  const example = name === 'name' && path!.length > 1 ? 'name: w1' : EXAMPLES[name];
+  return example === undefined ? '' : `, e.g. ${example}`;
+}
+
 /** The message for a value of the wrong type. */
 function typeMessage(expected: string, found: Located): string {
   const { value, source } = found;
   if (value === null) return `has no value; it must be ${expectation(expected)}`;
+  if (expected === 'string' && found.path.at(-1) === 'version' && /^\d+\.\d+$/.test(source ?? ''))
+    return `must be an exact version of three numbers, in quotes: e.g. "${PROPOSED_KUBERNETES}"`;
   if (expected === 'string' && (typeof value === 'number' || typeof value === 'boolean'))
     return `is a ${typeof value} to YAML, not text: quote it: "${source ?? String(value)}"`;
   if ((expected === 'number' || expected === 'int') && typeof value === 'string' && /^\d+$/.test(value))
@@ -44,8 +61,25 @@ const UNSUPPORTED: ReadonlySet<string> = new Set(
 const offered = (values: readonly unknown[]): readonly string[] =>
   values.map(String).filter((value) => !UNSUPPORTED.has(value));
 
+/** What other tools call a value. */
+const CALLED: Readonly<Record<string, string>> = {
+  agent: 'worker',
+  control: 'control-plane',
+  controller: 'control-plane',
+  controlplane: 'control-plane',
+  haproxy: 'load-balancer',
+  loadbalancer: 'load-balancer',
+  master: 'control-plane',
+  node: 'worker',
+  server: 'control-plane',
+};
+
 function choiceMessage(values: readonly unknown[], value: unknown): string {
   const choices = offered(values);
+  if (Array.isArray(value)) return `must be one of ${choices.join(', ')}, and not a list`;
+  const called = typeof value === 'string' ? CALLED[value.toLowerCase()] : undefined;
+  if (called !== undefined && choices.includes(called))
+    return `${JSON.stringify(value)} is called ${called} here; must be one of ${choices.join(', ')}`;
   const meant = typeof value === 'string' ? nearest(value, choices) : undefined;
   const list = choices.length === 1 ? `must be ${choices[0]!}` : `must be one of ${choices.join(', ')}`;
   return meant === undefined ? list : `${list}; did you mean "${meant}"?`;
@@ -60,7 +94,9 @@ export function issueMessage(issue: RawIssue, found: Located | undefined): strin
   // eslint-disable-next-line @typescript-eslint/switch-exhaustiveness-check
   switch (issue.code) {
     case 'invalid_type':
-      return found === undefined ? `is required: ${expectation(issue.expected)}` : typeMessage(issue.expected, found);
+      return found === undefined
+        ? `is required: ${expectation(issue.expected)}${exampleOf(issue.path)}`
+        : typeMessage(issue.expected, found);
     case 'invalid_value':
       return found === undefined
         ? `is required: one of ${offered(issue.values).join(', ')}`
@@ -76,12 +112,60 @@ export function issueMessage(issue: RawIssue, found: Located | undefined): strin
   }
 }
 
-/** The message for an unknown setting, with the known ones. */
-export function unknownSetting(name: string, known: readonly string[]): string {
+/** Names of other tools (kubespray, k0sctl, KubeOne, Cluster API, ansible, ssh) for settings, and where these are. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  addons: 'objects for the cluster are files or URLs in `manifests`',
+  ansible_host: 'the address of a host is `address`',
+  ansible_user: 'the user is `ssh: { user: NAME }`, for all hosts or for one',
+  apiEndpoint: 'write kubernetes: { endpoint: "host:port" }',
+  apiVersion: 'a kbuild inventory is no Kubernetes object: remove it',
+  clusterName: 'write `name`',
+  cni: 'the network plugin is `network: { plugin: NAME }`',
+  controlPlane: 'write each control plane in `hosts`, with `role: control-plane`',
+  controlPlanes: 'write each control plane in `hosts`, with `role: control-plane`',
+  hostname: 'write `name`; kbuild sets it as the hostname with `setHostname: true`',
+  identityFile: 'the key is `ssh: { identityFile: PATH }`, for all hosts or for one',
+  include: 'an inventory is one file: let your own tool join the parts',
+  ip: 'write `address`',
+  keyPath: 'the key is `ssh: { identityFile: PATH }`, for all hosts or for one',
+  kind: 'a kbuild inventory is no Kubernetes object: remove it',
+  kubernetesVersion: 'write kubernetes: { version: "1.36.3" }',
+  machines: 'write `hosts`',
+  masters: 'write each control plane in `hosts`, with `role: control-plane`',
+  maxPods: 'write kubelet: { config: { maxPods: NUMBER } }',
+  metadata: 'a kbuild inventory is no Kubernetes object: the name of the cluster is `name`',
+  nodes: 'write `hosts`',
+  podCIDR: 'write network: { podSubnet: CIDR }',
+  podNetworkCidr: 'write network: { podSubnet: CIDR }',
+  podSubnet: 'write network: { podSubnet: CIDR }',
+  port: 'the port is `ssh: { port: NUMBER }`, for all hosts or for one',
+  privateAddress: 'write `internalAddress`',
+  privateKey: 'the key is `ssh: { identityFile: PATH }`, for all hosts or for one',
+  publicAddress: 'write `address`',
+  roles: 'write `role`: one of control-plane, worker, etcd, load-balancer',
+  serviceCIDR: 'write network: { serviceSubnet: CIDR }',
+  serviceSubnet: 'write network: { serviceSubnet: CIDR }',
+  sops: 'an encrypted file is decrypted first: `sops -d inventory.yaml | kbuild validate -`; or keep secrets alone in it: `command:sops -d …`',
+  spec: 'a kbuild inventory is no Kubernetes object: what is in it stands at the top',
+  sshKey: 'the key is `ssh: { identityFile: PATH }`, for all hosts or for one',
+  sshUser: 'the user is `ssh: { user: NAME }`, for all hosts or for one',
+  user: 'the user is `ssh: { user: NAME }`, for all hosts or for one',
+  vars: 'kbuild replaces no variables: write the values',
+  versions: 'write kubernetes: { version: "1.36.3" }',
+  workers: 'write each worker in `hosts`, with `role: worker`',
+};
+
+/** Settings that a message lists at most: more are no help. */
+const LISTED = 12;
+
+/** The message for an unknown setting. `place`: the settings above it. */
+export function unknownSetting(name: string, known: readonly string[], place = ''): string {
+  const elsewhere = Object.hasOwn(ELSEWHERE, name) && !known.includes(name) ? ELSEWHERE[name] : undefined;
+  if (elsewhere !== undefined) return `unknown setting ${JSON.stringify(name)}; ${elsewhere}`;
   const meant = nearest(name, known);
   const shown = name.length > 64 ? `${name.slice(0, 61)}...` : name;
   return meant === undefined
-    ? `unknown setting ${JSON.stringify(shown)}; allowed here: ${known.join(', ')}`
+    ? `unknown setting ${JSON.stringify(shown)}; ${known.length <= LISTED ? `allowed here: ${known.join(', ')}` : `\`kbuild explain${place === '' ? '' : ` ${place}`}\` lists the settings that are allowed here`}`
     : `unknown setting ${JSON.stringify(shown)}; did you mean "${meant}"?`;
 }
 

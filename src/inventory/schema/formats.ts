@@ -52,12 +52,23 @@ export const hostName = once(() =>
 /** A DNS name. */
 export const dnsName = once(() => text(DNS_NAME, 'a lower-case DNS name, e.g. "cluster.local"'));
 
+/** What an address of another tool, or of a shell, has beside the address. */
+function addressHint(text: string): string {
+  if (/\[\d+:\d+\]|\{\d+\.\.\d+\}|\d-\d+$/.test(text)) return '; a range is several hosts: write each of them';
+  if (/^[^@]+@/.test(text)) return '; the user belongs to ssh: { user: NAME }';
+  if (/^[^:]+:\d+$/.test(text)) return '; the port belongs to ssh: { port: NUMBER }';
+  if (/^[a-z]+:\/\//.test(text)) return ', without https:// before it';
+  return '';
+}
+
 /** IPv4, IPv6 or a DNS name. */
 export const address = once(() =>
   z
     .string()
     .max(253)
-    .refine((value) => isIP(value) !== 0 || isDnsName(value), 'must be an IP address or a lower-case DNS name')
+    .refine((value) => isIP(value) !== 0 || isDnsName(value), {
+      error: ({ input }) => `must be an IP address or a lower-case DNS name${addressHint(String(input))}`,
+    })
     .meta({ examples: ['203.0.113.11'] }),
 );
 

@@ -90,7 +90,7 @@ export const controlPlaneCount: Rule = ({ hosts, etcd }) => {
     ? [
         warning(
           ['hosts'],
-          `${count} control planes survive the loss of ${count / 2 - 1}, no more than ${count - 1} would; use an odd number`,
+          `${count} control planes may lose ${count / 2 - 1}, and so may ${count - 1}: one more costs a host and makes nothing safer; use an odd number`,
         ),
       ]
     : [];
@@ -103,7 +103,7 @@ export const etcdCount: Rule = ({ hosts }) => {
     ? [
         warning(
           ['hosts'],
-          `${count} etcd members survive the loss of ${count / 2 - 1}, no more than ${count - 1} would; use 1, 3 or 5`,
+          `${count} etcd members may lose ${count / 2 - 1}, and so may ${count - 1}: one more costs a host and makes nothing safer; use 1, 3 or 5`,
         ),
       ]
     : [];

@@ -182,7 +182,7 @@ export const podSubnetSize: Rule = (file) => {
     ? [
         problem(
           path,
-          `${podSubnet} has room for ${2 ** (node - bits)} nodes of /${node} each, and there are ${nodes}; use a larger one`,
+          `${podSubnet} has room for ${2 ** (node - bits)} node${node === bits ? '' : 's'} of /${node} each, and there are ${nodes}; use a larger one`,
         ),
       ]
     : [];

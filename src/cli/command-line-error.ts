@@ -1,0 +1,77 @@
+import type { CommanderError } from 'commander';
+import { UsageError } from '../errors.ts';
+import { nearest } from '../inventory/nearest.ts';
+
+/** Words of other tools for a command. A destructive one is explained, and never proposed as what was meant. */
+const MEANT: Readonly<Record<string, string>> = {
+  apply: '`kbuild up` makes the hosts what the inventory says',
+  create: '`kbuild up` makes the hosts what the inventory says; `kbuild init` writes an inventory',
+  delete:
+    'to take one host out of the cluster: `kbuild remove HOST`. To undo the whole cluster with its data: read `kbuild reset --help`',
+  deploy: '`kbuild up` makes the hosts what the inventory says',
+  destroy: 'to undo the whole cluster with its data: read `kbuild reset --help`',
+  diff: '`kbuild plan --diff` shows what would change',
+  down: 'kbuild does not stop a cluster: shut its hosts down. To undo it with its data: read `kbuild reset --help`',
+  get: '`kbuild status` shows the cluster; kubectl its objects',
+  install: '`kbuild up` makes the hosts what the inventory says',
+  lint: '`kbuild validate` checks the inventory',
+  list: '`kbuild status` shows the cluster',
+  logs: '`kbuild report --list` lists the runs and their logs',
+  ls: '`kbuild status` shows the cluster',
+  preflight: '`kbuild check` looks at the hosts and changes nothing',
+  run: '`kbuild up` makes the hosts what the inventory says',
+  test: '`kbuild check` looks at the hosts and changes nothing',
+  uninstall: 'to undo the whole cluster with its data: read `kbuild reset --help`',
+  update: '`kbuild upgrade` changes the version; `kbuild up` applies an edited inventory',
+};
+
+/** Commands that take something away: no typing mistake leads to them. */
+const DESTRUCTIVE: ReadonlySet<string> = new Set(['remove', 'reset', 'restore', 'unlock']);
+
+/** Options of other tools. */
+const OPTIONS: Readonly<Record<string, string>> = {
+  '--config': 'the inventory is the operand, or -i FILE',
+  '--dry-run': '`kbuild plan` shows what would change, and changes nothing',
+  '--file': 'the inventory is the operand, or -i FILE',
+  '--force': 'no flag overrides a refusal; --ignore-check NAME lowers the findings of a check',
+  '--output': '--json prints results as JSON',
+  '--yes': 'a command that destroys data takes the name of what it destroys: --yes-destroy NAME',
+  '-f': 'the inventory is the operand, or -i FILE',
+  '-n': '`kbuild plan` shows what would change, and changes nothing',
+  '-o': '--json prints results as JSON',
+  '-y': 'a command that destroys data takes the name of what it destroys: --yes-destroy NAME',
+};
+
+/** A command of the program, as far as a mistake is told. */
+interface Known {
+  /** `kbuild etcd snapshot`. */
+  readonly command: string;
+  /** Names of the commands below it. */
+  readonly names: readonly string[];
+}
+
+function unknownCommand(word: string, { command, names }: Known): UsageError {
+  const meant = MEANT[word.toLowerCase()];
+  const close = nearest(
+    word,
+    names.filter((name) => !DESTRUCTIVE.has(name)),
+  );
+  return new UsageError(`"${word}" is no command of ${command}`, {
+    remedy: meant ?? (close === undefined ? `${command} --help lists them` : `did you mean "${close}"?`),
+  });
+}
+
+/** Says a mistake of the command line as all other errors are said. */
+export function commandLineError(
+  { code, message }: Pick<CommanderError, 'code' | 'message'>,
+  known: Known,
+): UsageError {
+  const [, quoted] = /'([^']*)'/.exec(message) ?? [];
+  if (code === 'commander.unknownCommand' && quoted !== undefined) return unknownCommand(quoted, known);
+  const text = message
+    .replace(/^error: /, '')
+    .replace(/\n\(Did you mean (.*)\?\)$/, '; did you mean $1?')
+    .replace(/'(-[^']*)' argument '([^']*)' is invalid\. /, '\'$1\': "$2": ');
+  const option = code === 'commander.unknownOption' ? OPTIONS[quoted ?? ''] : undefined;
+  return new UsageError(text, { remedy: option ?? `see \`${known.command} --help\`` });
+}
