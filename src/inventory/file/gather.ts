@@ -6,6 +6,7 @@ import type { RunHere } from '../host-settings.ts';
 import type { Path } from '../schema/path.ts';
 import type { InventoryFile } from '../schema/schema.ts';
 import { hooksHere } from './host-settings.ts';
+import { kubeletPatchProblems } from './kubelet-patch.ts';
 import { type AppliedManifests, readManifests } from './manifests.ts';
 import { type Reader, readerOf, type Report } from './reader.ts';
 import { kubernetesKeys, runtimeKeys, type RuntimeKeys, type SigningKeys } from './signing-keys.ts';
@@ -129,9 +130,12 @@ async function patchFiles(
   for (const name of names.filter((each) => !each.startsWith('.'))) {
     const target = PATCH_FILE.exec(name)?.[1];
     const first = FIRST_MINOR[target ?? ''] ?? 0;
-    if (target !== undefined && minorNumber(version) >= first)
-      contents[name] = await reader.text(path, `${folder}/${name}`);
-    else if (target !== undefined)
+    if (target !== undefined && minorNumber(version) >= first) {
+      const text = await reader.text(path, `${folder}/${name}`);
+      contents[name] = text;
+      if (target === 'kubeletconfiguration')
+        for (const wrong of kubeletPatchProblems(text, version)) report(path, `${folder}/${name}: ${wrong}`);
+    } else if (target !== undefined)
       report(
         path,
         `${folder}/${name}: kubeadm patches ${target} from Kubernetes 1.${String(first)} on; this is ${version}`,

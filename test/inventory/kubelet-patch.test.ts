@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { problemsOf } from './load.ts';
+
+const TEXT = `name: prod
+kubernetes: { version: "1.36.3" }
+kubeadm: { patches: patches }
+hosts: [{ name: cp1, address: 10.0.0.11, role: control-plane }]
+`;
+
+const patched = (content: string, name = 'kubeletconfiguration0+merge.yaml'): Promise<readonly string[]> =>
+  problemsOf(TEXT, { [`patches/${name}`]: content });
+
+test('a field that the kubelet has not is refused in a patch of its configuration, by file and field', async () => {
+  expect(await patched('maxPod: 50\nevictionHard: [a]\n')).toEqual([
+    expect.stringMatching(/^3:.*kubeletconfiguration0\+merge\.yaml: maxPod: .*did you mean maxPods\?/),
+    expect.stringMatching(/evictionHard: must be a mapping/),
+  ]);
+});
+
+test('a right patch, a JSON patch and a patch of a pod are taken', async () => {
+  expect(await patched('apiVersion: kubelet.config.k8s.io/v1beta1\nkind: KubeletConfiguration\nmaxPods: 50\n')).toEqual(
+    [],
+  );
+  expect(await patched('- { op: add, path: /maxPods, value: 50 }\n', 'kubeletconfiguration+json.yaml')).toEqual([]);
+  expect(await patched('spec: { maxPod: 1 }\n', 'kube-apiserver0+merge.yaml')).toEqual([]);
+});
