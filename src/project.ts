@@ -1,7 +1,4 @@
-/**
- * Where kbuild lives. `package.json` names the same (`test/docs/project.test.ts`). The address is a reserved one until
- * the project has its own: `npm run release` publishes nothing before.
- */
+/** Where kbuild lives. A reserved address until the project has its own. `package.json` names the same. */
 export const REPOSITORY: string = 'https://example.com/kbuild/kbuild';
 
 /** Where bugs are reported. */
