@@ -54,7 +54,10 @@ function assignments(text: string): ReadonlyMap<string, string> {
 
 /** The distribution, from /etc/os-release, and whether it was booted from an image of ostree (ostree's own mark). */
 export const osRelease = probeInPlace(
-  using('host/show-text.sh', sh`show_text /etc/os-release; if [ -e /run/ostree-booted ]; then echo KBUILD_OSTREE=booted; fi`),
+  using(
+    'host/show-text.sh',
+    sh`show_text /etc/os-release; if [ -e /run/ostree-booted ]; then echo KBUILD_OSTREE=booted; fi`,
+  ),
   (out): OsRelease => {
     const fields = assignments(out);
     return {
@@ -111,8 +114,11 @@ export const clockOffsetMs = probeInPlace(sh`date +%s.%N`, (out, { middleMs }) =
   return Math.round(numberOf(out, 'time') * 1000 - middleMs);
 });
 
-export const cpus = probeInPlace(sh`while read -r name list; do case $name in Cpus_allowed_list:) break ;; esac; done </proc/self/status; count=0; IFS=,
-     for range in $list; do count=$((count + \${range#*-} - \${range%-*} + 1)); done; echo $count`, (out) => numberOf(out));
+export const cpus = probeInPlace(
+  sh`while read -r name list; do case $name in Cpus_allowed_list:) break ;; esac; done </proc/self/status; count=0; IFS=,
+     for range in $list; do count=$((count + \${range#*-} - \${range%-*} + 1)); done; echo $count`,
+  (out) => numberOf(out),
+);
 
 /** MemTotal in MiB. */
 export const memoryMiB = probeInPlace(

@@ -1,5 +1,4 @@
 /** A recorded run as something to be shown: what was printed, and what happened when. Pure. */
-import type { CheckedFinding } from '../../src/engine/check.ts';
 import type { TimedEvent } from '../../src/engine/event.ts';
 import type { PlannedChange } from '../../src/engine/plan.ts';
 import type { Phase } from '../../src/engine/step.ts';
@@ -74,7 +73,7 @@ export function playback({ lines }: RunRecord): Playback {
   const title = `RECORDING, ${speed === 1 ? 'played as it was' : `played ${String(speed)} times as fast`}: nothing happens on this machine`;
   return {
     speed,
-    before: `${printed.join('')}${findings === undefined ? '' : findingsText(findings.findings as readonly CheckedFinding[])}${plannedText(plan)}`,
+    before: `${printed.join('')}${findings === undefined ? '' : findingsText(findings.findings)}${plannedText(plan)}`,
     phases: [phase(RECORDING, title), ...[...titles].map(([name, its]) => phase(name, its))],
     events: withRecording(title, events),
     result: end.result,

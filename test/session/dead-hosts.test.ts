@@ -5,17 +5,7 @@ import { ConnectError, Refused } from '../../src/errors.ts';
 import { leftOutText } from '../../src/report/plan.ts';
 import type { Run } from '../../src/session/run.ts';
 import { checkDeadNames, commandWithDead, missingHosts, refuseLivingDead } from '../../src/session/selection.ts';
-import {
-  clusterOf,
-  cp1,
-  fleetIn,
-  hostOf,
-  inventoryOf,
-  joinedHost,
-  memberOf,
-  nodeOf,
-  w1,
-} from '../fakes/cluster.ts';
+import { clusterOf, cp1, fleetIn, hostOf, inventoryOf, joinedHost, memberOf, nodeOf, w1 } from '../fakes/cluster.ts';
 
 const cp2 = hostOf({ name: 'cp2', role: 'control-plane' });
 const inventory = inventoryOf({ hosts: [cp1, cp2, w1] });
