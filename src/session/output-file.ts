@@ -7,7 +7,10 @@ import type { Context } from './context.ts';
 const unwritable = (path: string, error: unknown): UsageError =>
   new UsageError(`${path} cannot be written: ${systemText(error)}`, { remedy: systemRemedy(error), cause: error });
 
-/** Called before a host is contacted: a path that cannot be written is told before the work, not after it. @throws UsageError */
+/**
+ * Called before a host is contacted: a path that cannot be written is told before the work, not after it.
+ * @throws UsageError
+ */
 export async function checkOutputFiles(
   { cwd }: Pick<Context, 'cwd'>,
   paths: readonly (string | undefined)[],

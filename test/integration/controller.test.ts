@@ -8,7 +8,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { promisify, stripVTControlCharacters } from 'node:util';
 import { buildSync } from 'esbuild';
 import { afterAll, expect, test, vi } from 'vitest';
 import { readRecord } from '../../src/report/record/read.ts';
@@ -106,7 +106,7 @@ test(
     expect(elsewhere.status).toBe(3);
     const nowhere = inside('XDG_STATE_HOME=$PWD $K facts $I');
     expect(nowhere.stderr).toMatch(
-      /the run's log cannot be written: EROFS.*\n {2}→ name another place with --log-file PATH/,
+      /the run's log cannot be written: the disk is read-only\n {2}→ name another place with --log-file PATH/,
     );
     expect(nowhere.status).toBe(2);
   },
@@ -240,7 +240,7 @@ test(
       await asked.shows(': ', 25_000);
       asked.type(keys);
       expect(await asked.ended, asked.shown()).toBe(130);
-      expect(asked.shown()).toMatch(/\nkbuild: interrupted[^\n]*\r?\n$/);
+      expect(stripVTControlCharacters(asked.shown())).toMatch(/\nkbuild: interrupted[^\n]*\r?\n$/);
     }
   },
 );
@@ -273,16 +273,12 @@ test('in GitHub Actions: annotations at the line of the host, a summary, and no 
   writeFileSync(at('summary.md'), 'before\n');
   const ran = shell('$K check $I --code-quality quality.json --log-file log', inventory, env);
   expect(ran.stderr).toMatch(/^::error file=1\.yaml,line=6,col=5,title=reachable%3A h0::.*connection refused.*$/m);
-  expect(ran.stderr).toMatch(/^::error file=1\.yaml,line=1,col=1,title=refused::/m);
-  expect(ran.status).toBe(7);
+  expect(ran.status).toBe(3);
   const summary = readFileSync(at('summary.md'), 'utf8');
   expect(summary).toMatch(/^before\n### kbuild check: c\n\n\*\*0 hosts: 1 finding, 1 of which stop up\*\*\n/);
   expect(summary).toContain('h0: ');
   const quality = JSON.parse(readFileSync(at('quality.json'), 'utf8')) as readonly object[];
-  expect(quality).toMatchObject([
-    { check_name: 'refused' },
-    { check_name: 'reachable', location: { path: '1.yaml', lines: { begin: 6 } } },
-  ]);
+  expect(quality).toMatchObject([{ check_name: 'reachable', location: { path: '1.yaml', lines: { begin: 6 } } }]);
   writeFileSync(
     inventory,
     readFileSync(inventory, 'utf8').replace('role: control-plane', 'role: "::set-output name=a::b"'),
