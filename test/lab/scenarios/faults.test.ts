@@ -85,7 +85,7 @@ test('many faults at once are found, each where it is, and nothing else', async 
   await on(
     cp,
     `echo nameserver 127.0.0.1 > /etc/resolv.conf
-     ${lying('nproc', '', '1')}
+     taskset -apc 0 "$(systemctl show -p MainPID --value ssh)" >/dev/null
      ${over('/proc/meminfo', `'s/^MemTotal:.*/MemTotal: 1500000 kB/'`)}`,
   );
   await on(w1, ': > /etc/resolv.conf; : > /etc/hosts');
@@ -113,8 +113,8 @@ test('many faults at once are found, each where it is, and nothing else', async 
   await on(
     w9,
     `sed -i 's/^VERSION_ID=.*/VERSION_ID="10"/; s/^VERSION_CODENAME=.*/VERSION_CODENAME=buster/' /etc/os-release
-     printf '#!/bin/sh\\ncase $1 in -m) echo armv7l ;; -r) echo 4.14.0 ;; *) exec /usr/bin/uname "$@" ;; esac\\n' > /usr/local/bin/uname
-     chmod +x /usr/local/bin/uname
+     ${lying('uname', '-m', 'armv7l')}
+     ${over('/proc/sys/kernel/osrelease', `'s/.*/4.14.0/'`)}
      if [ -e /sys/fs/cgroup/cgroup.controllers ]; then file=/sys/fs/cgroup/cgroup.controllers; else file=/proc/cgroups; fi
      sed 's/^memory\\(.*\\)1$/memory\\10/; s/\\bmemory //' $file > /run/cgroups; mount --bind /run/cgroups $file
      ${over('/proc/filesystems', `/overlay/d`)}

@@ -60,7 +60,7 @@ test('a worker that fails leaves the run, the others are finished by the same co
   // Asked before the cluster is built, not after.
   const misplaced = await up('--kubeconfig', '/proc/nowhere/admin.conf');
   expect(misplaced.code, misplaced.stderr).toBe(2);
-  expect(misplaced.stderr).toContain('the kubeconfig cannot be written: ENOENT');
+  expect(misplaced.stderr).toContain('the kubeconfig cannot be written: there is no such file or folder');
   const ran = await up('--json');
   expect(ran.code, ran.stderr).toBe(4);
   expect(ran.stderr).toMatch(/last words of kubelet/);
