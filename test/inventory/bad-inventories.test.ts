@@ -1,25 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { InventoryError } from '../../src/errors.ts';
-import { problemsOf } from './load.ts';
+import { GOOD, problemsOf } from './load.ts';
 import { anyCharacter } from '../tools/any-character.ts';
-
-/** A good inventory; every bad one below changes it in one way, or stands alone. */
-const GOOD = `name: prod
-kubernetes:
-  version: "1.36.3"
-  endpoint: k8s.example.com:6443
-network:
-  podSubnet: 10.244.0.0/16
-  serviceSubnet: 10.96.0.0/12
-hosts:
-  - name: cp1
-    address: 10.0.0.11
-    role: control-plane
-  - name: w1
-    address: 10.0.0.21
-    role: worker
-`;
 
 /** The good inventory with one of its lines changed, by its number. */
 const line = (number: number, text: string): string =>

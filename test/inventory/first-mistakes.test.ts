@@ -1,22 +1,7 @@
 /** What people write first who come from other tools: each message names the line, the cause and what to write instead. */
 import { expect, test } from 'vitest';
-import { problemsOf } from './load.ts';
+import { GOOD, problemsOf } from './load.ts';
 
-const GOOD = `name: prod
-kubernetes:
-  version: "1.36.3"
-  endpoint: k8s.example.com:6443
-network:
-  podSubnet: 10.244.0.0/16
-  serviceSubnet: 10.96.0.0/12
-hosts:
-  - name: cp1
-    address: 10.0.0.11
-    role: control-plane
-  - name: w1
-    address: 10.0.0.21
-    role: worker
-`;
 /** The good inventory with a text replaced. */
 const but = (from: string, to: string): string => {
   expect(GOOD).toContain(from);

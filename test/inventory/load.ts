@@ -4,6 +4,23 @@ import { type Loaded, loadInventory } from '../../src/inventory/file/load.ts';
 import { localSources, type Sources } from '../../src/inventory/file/sources.ts';
 import type { Inventory } from '../../src/inventory/inventory.ts';
 
+/** A good inventory, which tests of mistakes change in one place. */
+export const GOOD = `name: prod
+kubernetes:
+  version: "1.36.3"
+  endpoint: k8s.example.com:6443
+network:
+  podSubnet: 10.244.0.0/16
+  serviceSubnet: 10.96.0.0/12
+hosts:
+  - name: cp1
+    address: 10.0.0.11
+    role: control-plane
+  - name: w1
+    address: 10.0.0.21
+    role: worker
+`;
+
 /** A world of files in memory, below /work. Nothing else can be read, run or fetched unless a test says so. */
 export function memorySources(
   files: Readonly<Record<string, string | Uint8Array>>,
