@@ -80,6 +80,16 @@ export class FactError extends KbuildError {
   }
 }
 
+/** A fact, or `otherwise` where it could not be observed: something else tells that it is unknown. */
+export function ifKnown<T, O>(read: () => T, otherwise: O): T | O {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof FactError) return otherwise;
+    throw error;
+  }
+}
+
 /** Characters of a line of a command's output in its error. */
 const LONGEST_LINE = 2000;
 

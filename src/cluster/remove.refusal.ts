@@ -1,4 +1,4 @@
-import { FactError, Refused } from '../errors.ts';
+import { ifKnown, Refused } from '../errors.ts';
 import { endpointHost } from '../inventory/api-server.ts';
 import { selects } from '../inventory/hosts.ts';
 import type { Inventory } from '../inventory/inventory.ts';
@@ -177,12 +177,10 @@ function silentMember(inventory: Inventory, fleet: Fleet, { host, facts }: Obser
  */
 export function membersSeen({ etcd }: Inventory, { cluster }: Fleet): readonly { readonly name: string }[] | undefined {
   if (etcd.topology === 'external') return [];
-  try {
-    return cluster.etcd?.state === 'up' ? cluster.etcd.members : cluster.state === 'up' ? cluster.members : [];
-  } catch (error) {
-    if (!(error instanceof FactError)) throw error;
-    return undefined;
-  }
+  return ifKnown(
+    () => (cluster.etcd?.state === 'up' ? cluster.etcd.members : cluster.state === 'up' ? cluster.members : []),
+    undefined,
+  );
 }
 
 /**

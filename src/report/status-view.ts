@@ -5,29 +5,19 @@ import type { ClusterUp } from '../cluster/fleet/view.ts';
 import { clusterProblems, type Problem } from '../cluster/health.ts';
 import { changeRefusals } from '../cluster/host.refusal.ts';
 import { taintText } from '../cluster/taints.ts';
-import { FactError } from '../errors.ts';
+import { ifKnown } from '../errors.ts';
 import { spaceFindings } from '../etcd/space.ts';
 import { controlPlanes } from '../inventory/hosts.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { Status } from './status.ts';
 import { versionsOf } from './versions.ts';
 
-/** A fact, or `otherwise` if it could not be read: `clusterProblems` reports that. */
-function known<T>(read: () => T, otherwise: T): T {
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof FactError)) throw error;
-    return otherwise;
-  }
-}
-
 /** The cluster's part of a status. */
 export function clusterStatus(
   cluster: ClusterUp,
   topology: 'stacked' | 'external',
 ): Pick<Status, 'version' | 'nodes' | 'apiServers' | 'etcd'> {
-  const members = known(() => cluster.members, []);
+  const members = ifKnown(() => cluster.members, []);
   return {
     version: cluster.version,
     nodes: cluster.nodes.map((node) => ({
@@ -42,7 +32,7 @@ export function clusterStatus(
       cordoned: node.unschedulable,
       taints: node.taints.map(taintText),
     })),
-    apiServers: [...known(() => cluster.apiServers, new Map<string, string>())]
+    apiServers: [...ifKnown(() => cluster.apiServers, new Map<string, string>())]
       .map(([host, readyz]) => ({ host, readyz }))
       .sort((a, b) => a.host.localeCompare(b.host)),
     etcd: {
@@ -56,7 +46,7 @@ export function clusterStatus(
         healthy,
         dbSize,
       })),
-      alarms: known(() => cluster.alarms, []),
+      alarms: ifKnown(() => cluster.alarms, []),
     },
   };
 }
@@ -103,7 +93,7 @@ function absence(inventory: Inventory, fleet: Fleet): Problem {
  */
 function notOurs(inventory: Inventory, fleet: Fleet): readonly Problem[] {
   const holders = fleet.hosts.filter(({ host }) => host.role === 'control-plane' || host.role === 'etcd');
-  const refused = known(
+  const refused = ifKnown(
     () =>
       changeRefusals(
         inventory,
@@ -137,13 +127,13 @@ function certificatesOf(
 ): Pick<Status, 'certificates' | 'problems'> & { readonly warnings: readonly string[] } {
   const hosts = observedLinux(fleet).map(({ host, facts }) => ({ host: host.name, facts }));
   const soon = hosts.flatMap(({ host, facts }) =>
-    known(() => expiring(inventory, facts), []).map((one) => ({ ...one, host })),
+    ifKnown(() => expiring(inventory, facts), []).map((one) => ({ ...one, host })),
   ) as readonly (Expiring & { readonly host: string })[];
   const [first] = soon.toSorted((a, b) => a.days - b.days);
   const others = soon.length - 1;
   return {
     certificates: hosts.flatMap(({ host, facts }) =>
-      known(() => facts.certificates, []).map(({ name, expires }) => ({ host, name, expires })),
+      ifKnown(() => facts.certificates, []).map(({ name, expires }) => ({ host, name, expires })),
     ),
     problems: soon
       .filter(({ days }) => days < 0)
@@ -164,7 +154,7 @@ function certificatesOf(
 
 /** While an upgrade is under way, the version of the cluster is not that of all of its API servers. */
 function upgradeWarnings(cluster: ClusterUp): readonly string[] {
-  const isUnderWay = known(() => isMixed(cluster), false);
+  const isUnderWay = ifKnown(() => isMixed(cluster), false);
   return isUnderWay ? [`the API servers run different versions: ${apiVersionsText(cluster)}`] : [];
 }
 
@@ -189,13 +179,13 @@ export function statusOf(
   const problems = [...clusterTroubles(inventory, fleet), ...certificates.problems];
   return {
     cluster: inventory.name,
-    versions: cluster.state === 'up' ? known(() => versionsOf(inventory, fleet, cluster), []) : [],
+    versions: cluster.state === 'up' ? ifKnown(() => versionsOf(inventory, fleet, cluster), []) : [],
     endpoint: inventory.endpoint,
     healthy: problems.length === 0,
     problems,
     warnings: [
       ...certificates.warnings,
-      ...(cluster.state === 'up' ? [...known(() => spaceWarnings(cluster), []), ...upgradeWarnings(cluster)] : []),
+      ...(cluster.state === 'up' ? [...ifKnown(() => spaceWarnings(cluster), []), ...upgradeWarnings(cluster)] : []),
     ],
     ...(cluster.state === 'up' ? clusterStatus(cluster, topology) : nothing(topology)),
     certificates: certificates.certificates,

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Fleet, Observed } from '../cluster/fleet/fleet.ts';
 import type { Forward } from '../cluster/fleet/https-peer.ts';
 import { clusterFacts, observeCluster } from '../cluster/fleet/observe-cluster.ts';
+import type { LinuxFacts } from '../cluster/fleet/linux.ts';
 import { type Ask, observeLinux } from '../cluster/fleet/observe-linux.ts';
 import type { ClusterPart, ClusterView } from '../cluster/fleet/view.ts';
 import { watchedOn } from '../commands/every.phases.ts';
@@ -15,15 +16,19 @@ import type { LinuxRemote } from '../ssh/linux.ts';
 import { type HostRemote, isWindowsRemote } from '../ssh/windows.ts';
 import { awaitedHosts } from './awaited-hosts.ts';
 
+/** Whether another run has changed the cluster between two looks at a host: it held the host's lock. */
+const LOCK_USED = 'lockUsed' satisfies keyof LinuxFacts;
+
 /**
- * The facts that decide where the cluster is observed, as text to compare; undefined if those of a host are unknown.
+ * What decides where the cluster is observed, and whether a view of it is as new as these facts, as text to compare;
+ * undefined if something of it is unknown.
  */
 function ways(hosts: readonly Observed[]): string | undefined {
   try {
     return hosts
       .flatMap((one) =>
         one.os === 'linux' && (one.host.role === 'control-plane' || one.host.role === 'etcd')
-          ? [`${one.host.name}: ${[...one.facts.kubernetesTraces].sort().join(' ')}`]
+          ? [`${one.host.name}: ${one.facts[LOCK_USED]} ${[...one.facts.kubernetesTraces].sort().join(' ')}`]
           : [],
       )
       .join('\n');
@@ -34,7 +39,8 @@ function ways(hosts: readonly Observed[]): string | undefined {
 
 /**
  * Observes the cluster at the same time as its hosts, through the control planes that are known before the hosts have
- * told all; again if the hosts' new facts lead to others. Rejects as `hosts` does.
+ * told all; again if the hosts' new facts lead to others, or if a run held their locks meanwhile. Rejects as `hosts`
+ * does.
  */
 export async function clusterBeside(
   cluster: (hosts: readonly Observed[]) => Promise<ClusterView>,
@@ -163,7 +169,7 @@ async function firstKnown({ hosts, reach, observer }: Round): Promise<readonly O
   const told = await Promise.allSettled(
     deciding.map(async (host) => {
       await reach(host);
-      return observer.host(host, clusterFacts);
+      return observer.host(host, [...clusterFacts, LOCK_USED]);
     }),
   );
   return told.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));

@@ -6,7 +6,7 @@ const CODES: Readonly<Record<string, readonly [text: string, remedy: string]>> =
   ECONNREFUSED: ['connection refused', 'start the server, or correct its port'],
   ECONNRESET: ['the connection was reset', 'run the same command again'],
   EDQUOT: ['the quota of this disk is used up', 'make room, or name a path on another disk'],
-  EEXIST: ['it is there already', 'remove it first, or name another path'],
+  EEXIST: ['it is there already', 'name another path'],
   EFBIG: [
     'the file would become larger than is allowed (ulimit -f)',
     'raise the limit, or name a path on another disk',

@@ -17,8 +17,15 @@ export const pem = {
   clientKey: file('client.key'),
 };
 
-/** What the server does with a request: an answer, none at all, or half of one and then the end of the connection. */
-export type FakeAnswer = { readonly status?: number; readonly body: string } | 'silence' | { readonly half: string };
+/**
+ * What the server does with a request: an answer, none at all, half of one and then the end of the connection, or the
+ * begin of one and later the rest.
+ */
+export type FakeAnswer =
+  | { readonly status?: number; readonly body: string }
+  | 'silence'
+  | { readonly half: string }
+  | { readonly begin: string; readonly rest: Promise<string> };
 
 /** An HTTPS server in this process that wants the client's certificate. */
 export interface FakeHttpsServer {
@@ -52,9 +59,13 @@ export async function fakeHttpsServer(
     requests.push(line);
     for (const notify of waiting) notify();
     if (given === 'silence') return;
-    stream.respond({ ':status': 'half' in given ? 200 : (given.status ?? 200) });
-    if (!('half' in given)) stream.end(given.body);
-    else stream.write(given.half, () => stream.session?.destroy());
+    stream.respond({ ':status': 'body' in given ? (given.status ?? 200) : 200 });
+    if ('body' in given) stream.end(given.body);
+    else if ('half' in given) stream.write(given.half, () => stream.session?.destroy());
+    else {
+      stream.write(given.begin);
+      void given.rest.then((rest) => stream.end(rest));
+    }
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -32,6 +32,12 @@ test('it is observed once more if a control plane has another kubeconfig by now,
   expect(await asked([], joined())).toEqual(['known', 'hosts', 'seen']);
 });
 
+test('it is observed once more if another run held the lock of a control plane meanwhile', async () => {
+  const at = (lockUsed: string) => fleetOf(joinedHost(cp1, { lockUsed })).hosts;
+  expect(await asked(at('never'), at('1764299000.5'))).toEqual(['known', 'hosts', 'seen']);
+  expect(await asked(at('1764299000.5'), at('1764299000.5'))).toEqual(['known', 'hosts']);
+});
+
 test('it is not asked before by what could not be told', async () => {
   const untold = fleetOf([
     cp1,

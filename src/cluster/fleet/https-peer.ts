@@ -30,14 +30,17 @@ export interface HttpRequest {
   readonly method?: 'GET' | 'POST';
   readonly body?: string;
   readonly accept?: string;
-  /** Until the answer is whole, the connection included. Default 5 s, as kubectl's requests have. */
+  /**
+   * Until the answer begins, the connection included, and how long it may then be silent. Default 5 s. A list of a
+   * large cluster takes longer on a slow line.
+   */
   readonly withinMs?: number;
 }
 
 /** A server behind a host, spoken to by HTTP/2 over TLS. */
 export interface HttpsPeer {
   /**
-   * @throws Detour; Error with the reason if the server was not reached or verified, or its answer is not whole in time
+   * @throws Detour; Error with the reason if the server was not reached or verified, or if its answer is too late
    */
   readonly request: (path: string, request?: HttpRequest) => Promise<HttpAnswer>;
   /** The server's certificate, DER; undefined until a request was answered. */
@@ -87,8 +90,19 @@ async function encrypted(
   throw new Detour('its server speaks no HTTP/2');
 }
 
-/** The answer to a request, when it is whole: one that was cut off is none. */
-function answerOf(stream: ClientHttp2Stream): Promise<HttpAnswer> {
+const late = (ms: number): Error => new Error(`no answer within ${String(ms / 1000)} s`);
+
+/** Settles when the answer begins. Rejects if there is none. */
+const begun = (stream: ClientHttp2Stream): Promise<void> =>
+  new Promise((resolve, reject) => {
+    stream.once('response', () => resolve());
+    stream.once('error', reject);
+    stream.once('close', () => reject(new Error('the connection was closed before the answer was whole')));
+  });
+
+/** The answer to a request, when it is whole: one that was cut off is none. `silentMs`: it is given up after. */
+function answerOf(stream: ClientHttp2Stream, silentMs: number): Promise<HttpAnswer> {
+  stream.setTimeout(silentMs, () => stream.destroy(late(silentMs)));
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
@@ -112,12 +126,12 @@ function answerOf(stream: ClientHttp2Stream): Promise<HttpAnswer> {
 /** Settles as the work does, or rejects when the time is over. */
 async function within<T>(ms: number, work: Promise<T>, onLate: () => void): Promise<T> {
   const over = new AbortController();
-  const late = pause(ms, over.signal).then(() => {
+  const tooLate = pause(ms, over.signal).then(() => {
     if (over.signal.aborted) return work;
     onLate();
-    throw new Error(`no answer within ${String(ms / 1000)} s`);
+    throw late(ms);
   });
-  return Promise.race([work, late]).finally(() => over.abort());
+  return Promise.race([work, tooLate]).finally(() => over.abort());
 }
 
 /** A connection that is being made, and its server's certificate. */
@@ -195,17 +209,20 @@ export function httpsPeer(
     async request(path, { method = 'GET', body, accept = 'application/json', withinMs = REQUEST_MS } = {}) {
       await identity;
       let stream: ClientHttp2Stream | undefined;
-      const asked = async (): Promise<HttpAnswer> => {
+      const asking = async (): Promise<{ readonly whole: Promise<HttpAnswer> }> => {
         const over = await session();
         if (over.destroyed || over.closed) throw new Error('the connection was closed');
         const json = body === undefined ? {} : { 'content-type': 'application/json' };
         stream = over.request({ ':method': method, ':path': path, accept, ...json }, { endStream: body === undefined });
+        const whole = answerOf(stream, withinMs);
+        whole.catch(() => undefined);
         if (body !== undefined) stream.end(body);
-        return answerOf(stream);
+        await begun(stream);
+        return { whole };
       };
-      const answer = asked();
+      const answer = asking();
       answer.catch(() => undefined);
-      return within(withinMs, answer, () => stream?.close(CANCEL));
+      return (await within(withinMs, answer, () => stream?.close(CANCEL))).whole;
     },
   };
 }

@@ -5,7 +5,7 @@ import type { CheckedFinding } from '../../engine/check.ts';
 import { changesIn, type PlannedChange, waitsIn } from '../../engine/plan.ts';
 import { restartsOf } from '../../engine/restarts.ts';
 import type { Phase } from '../../engine/step.ts';
-import { FactError } from '../../errors.ts';
+import { ifKnown } from '../../errors.ts';
 import type { PortMatrix, Way } from '../../host/ports.survey.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import { runtimesInUse } from '../../runtime/runtimes.value.ts';
@@ -45,28 +45,18 @@ export function recordHead(inventory: Inventory, run: RunItself): RecordHead {
   };
 }
 
-/** A fact, or `otherwise` if it could not be read. */
-function known<T>(read: () => T, otherwise: T): T {
-  try {
-    return read();
-  } catch (error) {
-    if (!(error instanceof FactError)) throw error;
-    return otherwise;
-  }
-}
-
 function systemOf(observed: Observed): RecordedSystem {
   const host = observed.host.name;
   if (observed.os === 'linux') {
     const { facts } = observed;
     return {
       host,
-      system: known(() => facts.osRelease.prettyName, ''),
-      kernel: known(() => facts.kernel, ''),
-      architecture: known(() => facts.arch, ''),
+      system: ifKnown(() => facts.osRelease.prettyName, ''),
+      kernel: ifKnown(() => facts.kernel, ''),
+      architecture: ifKnown(() => facts.arch, ''),
     };
   }
-  const machine = known(() => observed.facts.machine, undefined);
+  const machine = ifKnown(() => observed.facts.machine, undefined);
   if (machine === undefined) return { host, system: '', kernel: '', architecture: '' };
   const { caption, build, revision, architecture } = machine;
   return { host, system: caption, kernel: `${build}.${String(revision)}`, architecture };
@@ -96,7 +86,7 @@ function addressHolders({ loadBalancer }: Inventory, fleet: Fleet): readonly str
   if (!('address' in loadBalancer)) return [];
   const { address } = loadBalancer;
   return observedLinux(fleet)
-    .filter(({ facts }) => known(() => facts.interfaces, []).some(({ addresses }) => addresses.includes(address)))
+    .filter(({ facts }) => ifKnown(() => facts.interfaces, []).some(({ addresses }) => addresses.includes(address)))
     .map(({ host }) => host.name);
 }
 
@@ -108,7 +98,7 @@ export function clusterNote(inventory: Inventory, fleet: Fleet): NoteOf<'cluster
   const holders = addressHolders(inventory, fleet);
   if (cluster.state === 'up') {
     const { version, nodes, apiServers, etcd } = clusterStatus(cluster, topology);
-    const endpointAnswer = known(() => cluster.endpoint, '');
+    const endpointAnswer = ifKnown(() => cluster.endpoint, '');
     return { kind, state: 'up', reason: '', version, endpointAnswer, nodes, apiServers, etcd, addressHolders: holders };
   }
   return {

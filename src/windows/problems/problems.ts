@@ -1,6 +1,6 @@
 import type { Fleet } from '../../cluster/fleet/fleet.ts';
 import type { Target } from '../../engine/step.ts';
-import { FactError } from '../../errors.ts';
+import { ifKnown } from '../../errors.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import { usesFlannel } from '../../network/flannel.value.ts';
 import { networkPlugin, networkPlugins } from '../../network/plugins.value.ts';
@@ -201,12 +201,7 @@ export const recognised = (target: Target<'windows'>): readonly Recognised[] =>
   });
 
 function matchIn({ inFacts }: WindowsSignature, target: Target<'windows'>): string | undefined {
-  try {
-    return inFacts?.(target);
-  } catch (error) {
-    if (error instanceof FactError) return undefined;
-    throw error;
-  }
+  return ifKnown(() => inFacts?.(target), undefined);
 }
 
 /** The signatures that match Windows hosts of the fleet. */

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { Forward } from '../../../src/cluster/fleet/https-peer.ts';
+import { type Forward, httpsPeer } from '../../../src/cluster/fleet/https-peer.ts';
 import type { LinuxFacts } from '../../../src/cluster/fleet/linux.ts';
 import { observeCluster } from '../../../src/cluster/fleet/observe-cluster.ts';
 import type { Ask } from '../../../src/cluster/fleet/observe-linux.ts';
@@ -7,6 +7,7 @@ import type { ClusterUp, ClusterView } from '../../../src/cluster/fleet/view.ts'
 import { FactError } from '../../../src/errors.ts';
 import type { Inventory, LinuxHost } from '../../../src/inventory/inventory.ts';
 import { flannelObjects } from '../../../src/network/flannel.step.ts';
+import { Secret } from '../../../src/shell/secret.ts';
 import { adminConf, askOf, captured, capturedCluster, ownFrames } from '../../fakes/cluster-server.ts';
 import { cp1, cp2, inventoryOf, joinedHost } from '../../fakes/cluster.ts';
 import { type FakeAnswer, fakeHttpsServer, type FakeHttpsServer, pem } from '../../fakes/https-server.ts';
@@ -223,6 +224,33 @@ describe('unknown is never absent: the state is that of a command which failed i
       state: 'down',
       reason: expect.stringContaining('no answer within 5 s') as string,
     });
+  });
+
+  const peerOf = ({ forward }: FakeHttpsServer) => {
+    const identity = { ca: pem.ca, certificate: pem.client, key: Secret.of(pem.clientKey) };
+    return httpsPeer(forward, { host: '10.0.0.11', port: 6443 }, Promise.resolve(identity));
+  };
+
+  test('a long answer may take its time once it has begun', async () => {
+    let send = (_: string): void => undefined;
+    const rest = new Promise<string>((resolve) => (send = resolve));
+    const server = await serve((request) => (request === 'GET /long' ? { begin: 'a', rest } : { body: 'b' }));
+    const peer = peerOf(server);
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const long = peer.request('/long');
+    await server.asked('/long');
+    // On the same connection: when this one is here, the other has begun.
+    expect(await peer.request('/short')).toEqual({ status: 200, body: 'b' });
+    await vi.advanceTimersByTimeAsync(60_000);
+    send('c');
+    expect(await long).toEqual({ status: 200, body: 'ac' });
+    peer.close();
+  });
+
+  test('an answer that begins and then stops is given up', async () => {
+    const peer = peerOf(await serve(() => ({ begin: 'a', rest: new Promise(() => undefined) })));
+    await expect(peer.request('/long', { withinMs: 100 })).rejects.toThrow('no answer within 0.1 s');
+    peer.close();
   });
 
   test('an API server of another CA gets no request, and is down', async () => {
