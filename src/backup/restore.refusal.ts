@@ -8,7 +8,7 @@ import {
 } from '../certificates/authorities.value.ts';
 import { shortFingerprint, spkiFingerprint } from '../certificates/fingerprint.value.ts';
 import { linuxFacts } from '../cluster/fleet/fleet.ts';
-import { lastReason, type Reason, reason, refusedFor, type Seen } from '../cluster/reasons.ts';
+import { lastReason, reason, type Reason, refusedFor, type Seen } from '../cluster/reasons.ts';
 import { standing } from '../cluster/standing.ts';
 import { Refused } from '../errors.ts';
 import { controlPlanes } from '../inventory/hosts.ts';
@@ -17,7 +17,7 @@ import { changedFixedSettings } from '../kubeadm/fixed-settings.ts';
 import { isInitFromBackup } from '../kubeadm/marker.facts.ts';
 import { Secret } from '../shell/secret.ts';
 import { compareVersions, minorOf } from '../versions.ts';
-import { encryptionKeys, missingKeys } from './encryption-keys.ts';
+import { encryptionKeys, missingKeys } from './encryption.ts';
 import type { Workers } from './lost-cluster.ts';
 import { configurationOf, type Manifest } from './manifest.ts';
 

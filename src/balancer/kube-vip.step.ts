@@ -4,7 +4,7 @@ import { runs } from '../engine/combinators.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Step, Target, Unobserved } from '../engine/step.ts';
 import { fileChanges, fileState } from '../host/file.step.ts';
-import { UNCONFINED } from '../host/selinux.value.ts';
+import { UNCONFINED } from '../host/kernel.value.ts';
 import type { KubeVipBalancer } from '../inventory/control-plane.ts';
 import { OWN_HEADER, paths } from '../paths.ts';
 import type { Watches } from '../shell/watched.ts';

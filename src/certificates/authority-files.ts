@@ -1,5 +1,5 @@
 import { createPublicKey } from 'node:crypto';
-import { apiPort } from '../inventory/api-server.ts';
+import { apiPort, kubectl } from '../inventory/api-server.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { hasKubeletAuthority } from '../kubeadm/kubelet-serving.value.ts';
 import { withRuntime } from '../runtime/runtimes.value.ts';
@@ -9,6 +9,7 @@ import { script } from '../templates.ts';
 import {
   AUTHORITY_FILES,
   type AuthorityCertificate,
+  keyId,
   ROTATED_FILES,
   type RotatedName,
   trustedEnd,
@@ -162,3 +163,43 @@ export const keepAuthority = (name: RotatedName): Command<'sh'> =>
     END: trustedEnd(name),
     KEPT: keptBeside(name),
   });
+
+/** The key of service accounts with which a control plane signs from now on. */
+export interface KeySigner {
+  readonly signer: 'old' | 'fresh';
+  readonly signs: AuthorityCertificate;
+  /** The key with which it signed until now. */
+  readonly signed: AuthorityCertificate;
+}
+
+/**
+ * The job that lets a control plane accept tokens of these keys, and optionally sign with another one. Its files come
+ * from `keyFiles`.
+ */
+export const placeServiceAccountKey = (
+  inventory: Inventory,
+  host: LinuxHost,
+  bundle: readonly AuthorityCertificate[],
+  signing?: KeySigner,
+): Command<'sh'> =>
+  withRuntime(
+    inventory,
+    host,
+    script('certificates/place-service-account-key.sh', {
+      SIGNER: signing === undefined ? '' : signing.signer === 'fresh' ? 'new' : 'old',
+      KUBECTL: kubectl(inventory, host),
+      TRUSTED: bundle.map(keyId),
+      SIGNS: signing === undefined ? '' : keyId(signing.signs),
+    }),
+  );
+
+/** The files of that job. */
+export const keyFiles = (
+  bundle: readonly AuthorityCertificate[],
+  signing?: KeySigner,
+): Readonly<Record<string, Secret>> => ({
+  'sa.pub': Secret.of(pemOf(bundle)),
+  ...(signing === undefined
+    ? {}
+    : { 'signs.pub': Secret.of(signing.signs.pem), 'signed.pub': Secret.of(signing.signed.pem) }),
+});

@@ -1,6 +1,6 @@
 import { type CheckGroup, eachHost, type HostFinding } from '../engine/check.ts';
 import { expiring, type Expiring, expiringText, renewal } from './expiry.ts';
-import { lostKeys, PKI_FOLDER } from './shared-keys.ts';
+import { lostKeys, PKI_FOLDER } from './shared-files.ts';
 
 /** Maximum number of certificates that a message names. For more it gives the number. */
 const NAMED = 3;

@@ -1,11 +1,20 @@
 import { passEtcdGate } from '../cluster/members.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
-import type { Change, Restart, Target } from '../engine/step.ts';
+import type { Change, Restart, Step, Target } from '../engine/step.ts';
 import type { LinuxHost } from '../inventory/inventory.ts';
 import type { On } from '../ssh/remote.ts';
 import type { AuthorityCertificate, RotatedName } from './authorities.facts.ts';
-import { KUBECONFIGS, pemOf, placeAuthority, type Placement, placementFiles, readersOf } from './authority-files.ts';
-import { keyFiles, placeServiceAccountKey } from './service-account-key.ts';
+import {
+  keyFiles,
+  KUBECONFIGS,
+  pemOf,
+  placeAuthority,
+  type Placement,
+  placementFiles,
+  placeServiceAccountKey,
+  readersOf,
+} from './authority-files.ts';
+import { lostKeys, PKI_FOLDER, readPki, sharedKeyFiles } from './shared-files.ts';
 
 /**
  * Saves, before the authorities of a control plane change, the data for a way back: a copy of its /etc/kubernetes, and
@@ -145,3 +154,27 @@ export function placing(
     },
   ];
 }
+
+/**
+ * Copies a key that all control planes share to one that has lost it: its next renewal, or a join through it, would
+ * fail.
+ */
+export const sharedKeysBack: Step = {
+  name: 'shared-keys',
+  watches: ({ inventory, host }) => ({ files: sharedKeyFiles(inventory, host) }),
+  diff: ({ inventory, host, facts, fleet }) =>
+    lostKeys(inventory, fleet, { host, facts }).flatMap(({ key, from }) =>
+      from === undefined
+        ? []
+        : [
+            {
+              summary: `copy ${PKI_FOLDER}/${key} from ${from.name} (found none)`,
+              apply: async (on) => {
+                const content = (await readPki(on(from), [key])).get(key);
+                if (content === undefined) throw new Error(`${from.name} did not give ${PKI_FOLDER}/${key}`);
+                await on(host).write(`${PKI_FOLDER}/${key}`, content, 0o600);
+              },
+            },
+          ],
+    ),
+};

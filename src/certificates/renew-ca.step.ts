@@ -7,8 +7,7 @@ import type { Inventory } from '../inventory/inventory.ts';
 import { authorityCertificate, type AuthorityCertificate } from './authorities.facts.ts';
 import { type KubeadmAuthority, ownAuthority } from './authorities.value.ts';
 import { renewedAuthority } from './authority-files.ts';
-import { leftText } from './expiry.value.ts';
-import { certificatesIn, shortFingerprint } from './fingerprint.value.ts';
+import { certificatesIn, leftText, shortFingerprint } from './fingerprint.value.ts';
 import {
   bundleText,
   type KeepControlPlane,

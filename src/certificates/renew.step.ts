@@ -7,11 +7,9 @@ import { apiServerNames, clusterConfiguration, initConfiguration, namesIn } from
 import type { JsonObject } from '../shell/decode.ts';
 import { secretYaml } from '../shell/yaml.ts';
 import type { On } from '../ssh/remote.ts';
-import { signsByCommand } from './authorities.value.ts';
+import { authorityOf, RENEWED_NAMES, type RenewedName, signsByCommand } from './authorities.value.ts';
 import { type Due, nearItsEnd, renewerOf } from './expiry.ts';
-import { authorityOf, RENEWED_NAMES, type RenewedName } from './kubeadm-names.ts';
-import { placeCertificates, restartedBy, signedCertificates } from './leaves.ts';
-import { renewCertificates } from './renew-job.ts';
+import { placeCertificates, renewCertificates, restartedBy, signedCertificates } from './leaves.ts';
 import { signingAuthority } from './signing-command.value.ts';
 
 interface Names {

@@ -6,10 +6,10 @@ import { clusterConfiguration, initConfiguration } from '../kubeadm/config.ts';
 import { secretYaml } from '../shell/yaml.ts';
 import type { On } from '../ssh/remote.ts';
 import { script } from '../templates.ts';
+import { authorityOf, RENEWED_NAMES, type RenewedName } from './authorities.value.ts';
 import { announcedCas, podsCas } from './cluster-info.step.ts';
-import { authorityOf, RENEWED_NAMES, type RenewedName } from './kubeadm-names.ts';
+import { renewCertificates } from './leaves.ts';
 import { place, PLACED_SETTLE_MS } from './place-authority.step.ts';
-import { renewCertificates } from './renew-job.ts';
 import { planned, type Rotating, underWay } from './rotation.step.ts';
 import { endOf, isDropping, notSigningWith, notTrusting, type Rotation, trusts } from './rotation.ts';
 

@@ -6,10 +6,10 @@ import type { Step, Target } from '../engine/step.ts';
 import { combined, Refused } from '../errors.ts';
 import type { On } from '../ssh/remote.ts';
 import type { AuthorityFiles } from './authorities.facts.ts';
+import { keyFiles, type KeySigner, placeServiceAccountKey } from './authority-files.ts';
 import { PLACED_SETTLE_MS } from './place-authority.step.ts';
 import { planned, type Rotating, underWay } from './rotation.step.ts';
 import { type Direction, endOf, isDropping, keyHash, notTrusting, type Rotation, trusts } from './rotation.ts';
-import { keyFiles, type KeySigner, placeServiceAccountKey } from './service-account-key.ts';
 import { namedObjects, podsLeft, secretsOf, signsAloneSince, tokensStillUsed } from './token-use.ts';
 
 /**

@@ -4,8 +4,7 @@ import { UsageError } from '../errors.ts';
 import { type Command, type CommandGroup, inventoryOperand } from '../session/command.ts';
 import { processContext, proseTo } from '../session/context.ts';
 import type { Option } from '../session/options.ts';
-import { commandLineError } from './command-line-error.ts';
-import { ended } from './error-text.ts';
+import { commandLineError, ended } from './command-line-error.ts';
 
 const examples = (lines: readonly string[]): string => `\nExamples:\n${lines.map((line) => `  ${line}\n`).join('')}`;
 

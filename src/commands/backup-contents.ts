@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { type PartToWrite, textPart } from '../backup/archive.ts';
-import { isEncryptionConfiguration } from '../backup/encryption-keys.ts';
+import { isEncryptionConfiguration } from '../backup/encryption.ts';
 import { INVENTORY, type Manifest, SNAPSHOT } from '../backup/manifest.ts';
 import { PKI } from '../backup/read.ts';
 import { spkiFingerprint } from '../certificates/fingerprint.value.ts';

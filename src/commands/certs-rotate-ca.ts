@@ -19,8 +19,8 @@ import { keptBefore } from '../session/snapshots.ts';
 import { stamp } from '../session/state-folder.ts';
 import { withRun } from '../session/with-run.ts';
 import { changeAuthorities, type Part, refuseAbsentHosts } from './authority-run.ts';
-import { rotateAuthorityPhases, ROTATION_PARTS, type RotationPart } from './certs-rotate-ca.phases.ts';
 import type { RotateCaOptions } from './certs.command.ts';
+import { rotateAuthorityPhases, ROTATION_PARTS, type RotationPart } from './certs.phases.ts';
 
 const NAMES = Object.keys(ROTATED_FILES) as readonly RotatedName[];
 

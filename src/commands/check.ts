@@ -18,7 +18,7 @@ import { checkMarkdown } from '../report/markdown.ts';
 import { checkVerdict } from '../report/verdict.ts';
 import type { Context } from '../session/context.ts';
 import { placedFindings, placedRefusal, reportToPipeline } from '../session/inventory.ts';
-import { checkOutputFiles, writeOutputFile } from '../session/output-file.ts';
+import { checkOutputFiles, writeOutputFile } from '../session/output.ts';
 import { findings, leaveOutRefused, obstacles, survey, withoutNamed } from '../session/preflight.ts';
 import type { Run } from '../session/run.ts';
 import { sameCommand } from '../session/selection.ts';

@@ -39,7 +39,7 @@ export const commands: readonly (Command | CommandGroup)[] = [
     commands: [
       command(renewCerts, async () => (await import('./certs-renew.ts')).runRenewCerts),
       command(recoverCerts, async () => (await import('./certs-renew.ts')).runRecoverCerts),
-      command(renewCa, async () => (await import('./certs-renew-ca.ts')).runRenewCa),
+      command(renewCa, async () => (await import('./certs-renew.ts')).runRenewCa),
       command(rotateCa, async () => (await import('./certs-rotate-ca.ts')).runRotateCa),
     ],
   },

@@ -9,7 +9,7 @@ import { windowsHosts } from '../inventory/hosts.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { KUBEADMS_PROGRAMS } from '../kubeadm/addons.value.ts';
 import { COREDNS, isDnsSet } from '../kubeadm/coredns.ts';
-import { KUBE_PROXY, KUBE_PROXY_CONFIG } from '../kubeadm/endpoint-kube-proxy.step.ts';
+import { KUBE_PROXY, KUBE_PROXY_CONFIG } from '../kubeadm/endpoint-objects.step.ts';
 import { KUBEADM_CONFIG } from '../kubeadm/endpoint.step.ts';
 import { networkManifests, userManifest } from '../network/plugins.step.ts';
 import { networkPlugins } from '../network/plugins.value.ts';

@@ -12,9 +12,8 @@ import { commandWithDead, refuseUnreachable } from '../session/selection.ts';
 import { snapshotBefore } from '../session/snapshots.ts';
 import { withRun } from '../session/with-run.ts';
 import type { ResetOptions } from './remove.command.ts';
-import { remove } from './remove.phases.ts';
+import { remove, reset } from './remove.phases.ts';
 import { drainOf } from './remove.ts';
-import { reset } from './reset.phases.ts';
 
 /** The names that the operator must type: the cluster's, or each host's. */
 const namesToType = ({ flags, inventory }: Run): readonly string[] =>

@@ -2,17 +2,18 @@ import { balancerPackages, balancerSteps, formerBalancerSteps } from '../balance
 import { kubeVip, kubeVipOfFounder } from '../balancer/kube-vip.step.ts';
 import { balancerTools } from '../balancer/servers.step.ts';
 import { kubeletServing } from '../certificates/kubelet-serving.step.ts';
-import { sharedKeysBack } from '../certificates/shared-keys.step.ts';
+import { sharedKeysBack } from '../certificates/place-authority.step.ts';
 import type { BeforeMembership, KeepData } from '../cluster/members.ts';
-import { cluster, ifAny, IN_TURN, QUEUED, linux, OVERLAPS, VERIFIES, windows } from '../engine/phases.ts';
+import { cluster, ifAny, IN_TURN, linux, OVERLAPS, QUEUED, VERIFIES, windows } from '../engine/phases.ts';
 import { inTurn, rolling } from '../engine/rolling.ts';
-import type { Phase } from '../engine/step.ts';
+import type { Phase, Step } from '../engine/step.ts';
+import { etcdAuthority } from '../etcd/authority.step.ts';
+import { etcdCertificates, etcdClientCertificate } from '../etcd/certificates.step.ts';
 import { etcdEndpoints } from '../etcd/endpoints.step.ts';
-import { etcdCertificateSteps, etcdConnectionSteps } from '../etcd/etcd.phases.ts';
-import { etcdFounded } from '../etcd/found.step.ts';
+import { externalEtcd } from '../etcd/external.step.ts';
+import { etcdFounded, undoHalfFinishedEtcd } from '../etcd/found.step.ts';
 import { etcdKubelet } from '../etcd/kubelet.step.ts';
 import { etcdMembers } from '../etcd/members.step.ts';
-import { undoHalfFinishedEtcd } from '../etcd/undo.step.ts';
 import { cloudInitEnded, jobEnded } from '../host/idle.step.ts';
 import { prepare, prepareBalancer } from '../host/prepare.phases.ts';
 import {
@@ -27,10 +28,9 @@ import {
   withRole,
 } from '../inventory/hosts.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import { acceptedConfiguration } from '../kubeadm/accepted-config.step.ts';
-import { adminKubeconfig } from '../kubeadm/admin-kubeconfig.step.ts';
 import { controlPlaneFiles } from '../kubeadm/control-plane-files.step.ts';
 import { dnsBlocks } from '../kubeadm/dns-blocks.step.ts';
+import { acceptedConfiguration } from '../kubeadm/init.step.ts';
 import type { FromBackup } from '../kubeadm/job.step.ts';
 import {
   clusterSettingsSteps,
@@ -39,6 +39,7 @@ import {
   undoSteps,
   workerJoinSteps,
 } from '../kubeadm/kubeadm.phases.ts';
+import { adminKubeconfig } from '../kubeadm/kubeconfigs.step.ts';
 import { kubeletAuthority } from '../kubeadm/kubelet-authority.step.ts';
 import { servesByCluster } from '../kubeadm/kubelet-serving.value.ts';
 import { kubeletSettings } from '../kubeadm/kubelet.step.ts';
@@ -52,8 +53,8 @@ import { handlerClasses } from '../runtime/handlers.step.ts';
 import { images } from '../runtime/images.step.ts';
 import { runtimeSteps } from '../runtime/runtimes.step.ts';
 import { atRuntimeOfHost } from '../runtime/version.step.ts';
-import { windowsKubernetes } from '../windows/kubernetes.step.ts';
 import { containerdRoll } from '../windows/rolling-containerd.step.ts';
+import { windowsKubernetes } from '../windows/kubernetes.step.ts';
 import {
   windowsJoinSteps,
   windowsNodeSteps,
@@ -66,6 +67,12 @@ import { kubeletCertificatesPhase } from './certs.phases.ts';
 import { unwantedObjects } from './objects.phases.ts';
 import { runtimeVersion, verifiedAfterRuntime } from './runtime.phases.ts';
 import { verifyPhases } from './verify.phases.ts';
+
+/** Steps that give a host of role etcd the CA of etcd and its own certificates. */
+export const etcdCertificateSteps: readonly Step[] = [etcdAuthority, etcdCertificates];
+
+/** Steps that connect a control plane to an etcd on other hosts. */
+export const etcdConnectionSteps: readonly Step[] = [etcdClientCertificate, ...externalEtcd];
 
 /** The hosts of `up` by what they do in it. */
 function hostsOf(inventory: Inventory) {

@@ -16,8 +16,15 @@ import { nodeReady } from '../kubeadm/ready.step.ts';
 import { noMarker } from '../kubeadm/register-node.step.ts';
 import { networkReady } from '../network/ready.step.ts';
 import { runtimeSteps } from '../runtime/runtimes.step.ts';
-import { addonsUpgraded } from '../upgrade/addons.step.ts';
 import { upgradeTakenBack } from '../upgrade/begun.ts';
+import {
+  addonsUpgraded,
+  controlPlanesReady,
+  isMarked,
+  marked,
+  rulesOfKubeadm,
+  unmarked,
+} from '../upgrade/cluster.step.ts';
 import {
   apiAnswers,
   componentsSettled,
@@ -27,13 +34,10 @@ import {
   type KeepBefore,
   manifestsBack,
 } from '../upgrade/control-plane.step.ts';
-import { controlPlanesReady } from '../upgrade/control-planes-ready.step.ts';
 import { builtEtcdMinimum, builtEtcdUpgraded, etcdKubeletUpgraded } from '../upgrade/etcd.step.ts';
 import { fetched, hopRepositories, lastRepository, nothingFetched } from '../upgrade/fetch.step.ts';
 import { atHop, etcdBefore, type Hop } from '../upgrade/hop.ts';
-import { rulesOfKubeadm } from '../upgrade/kubeadm-rules.step.ts';
 import { kubeadmPackage, linuxUpgradeRoll, onceOnly, othersUpgraded, whileBehind } from '../upgrade/node.step.ts';
-import { isMarked, marked, unmarked } from '../upgrade/old-workers.step.ts';
 import { hasOldKubelet, isBehind } from '../upgrade/versions.ts';
 import { addonsPhase } from '../upgrade/whole-cluster.ts';
 import { windowsFetchPhase, windowsSettlePhase, windowsWorkerPhases } from '../upgrade/windows.phases.ts';

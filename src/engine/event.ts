@@ -1,5 +1,5 @@
 import { refusalOf } from '../errors.ts';
-import type { WaitingChange } from './absence.ts';
+import type { WaitingChange } from './plan.ts';
 
 /** Where something happened. */
 interface Place {

@@ -1,10 +1,17 @@
 import type { Inventory } from '../inventory/inventory.ts';
 import { paths } from '../paths.ts';
 import type { Command } from '../shell/command.ts';
+import type { JsonObject } from '../shell/decode.ts';
 import { lines, probeInPlace } from '../shell/probe.ts';
 import { sh } from '../shell/sh.ts';
 import { script, using } from '../templates.ts';
-import { etcdFolderOf } from './folder.value.ts';
+
+/** The folder for etcd's data on a host: kubeadm's default, or `kubeadm.cluster.etcd.local.dataDir`. */
+export function etcdFolderOf({ kubeadm }: Pick<Inventory, 'kubeadm'>): string {
+  const etcd = kubeadm.cluster['etcd'] as { readonly local?: JsonObject } | undefined;
+  const folder = etcd?.local?.['dataDir'];
+  return typeof folder === 'string' && folder !== '' ? folder : paths.etcdData;
+}
 
 /** The host's manifest of etcd, where it is and where a restore keeps it aside. */
 const MANIFESTS: readonly string[] = [paths.etcdManifest, `${paths.restoreAside}/etcd.yaml`];

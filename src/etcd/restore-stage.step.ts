@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Target } from '../engine/step.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
-import { markerAway } from '../kubeadm/marker-away.step.ts';
-import { type Marker, RESTORE } from '../kubeadm/marker.facts.ts';
+import { type Marker, markerAway, RESTORE } from '../kubeadm/marker.facts.ts';
 import { paths } from '../paths.ts';
 import type { Command } from '../shell/command.ts';
 import { sh } from '../shell/sh.ts';

@@ -1,9 +1,8 @@
 import { linuxFacts } from '../cluster/fleet/fleet.ts';
 import type { Change, Step, Target } from '../engine/step.ts';
 import type { LinuxHost } from '../inventory/inventory.ts';
-import { markerAway } from '../kubeadm/marker-away.step.ts';
-import { RESTORE } from '../kubeadm/marker.facts.ts';
-import { putControlPlaneAside } from '../kubeadm/stop-control-plane.ts';
+import { putControlPlaneAside } from '../kubeadm/job.step.ts';
+import { markerAway, RESTORE } from '../kubeadm/marker.facts.ts';
 import { paths } from '../paths.ts';
 import { withRuntime } from '../runtime/runtimes.value.ts';
 import type { Command } from '../shell/command.ts';

@@ -2,10 +2,9 @@ import { basename } from 'node:path/posix';
 import { type CheckGroup, eachHost, type HostFinding, type HostSeen } from '../engine/check.ts';
 import { paths } from '../paths.ts';
 import { compareVersions } from '../versions.ts';
+import { REQUIRED_SYSCTLS, SELINUX_POLICY, selinuxPolicy, sysctlsOf } from './kernel.value.ts';
 import { knownDistribution } from './packages/distributions.value.ts';
-import { SELINUX_POLICY, selinuxPolicy } from './selinux.value.ts';
 import { isSwitchedOn } from './services.facts.ts';
-import { REQUIRED_SYSCTLS, sysctlsOf } from './sysctls.value.ts';
 
 const apparmor = eachHost(
   {

@@ -4,7 +4,7 @@ import { lines, probeInPlace, unexpected, wordOf } from '../shell/probe.ts';
 import { sh } from '../shell/sh.ts';
 import { excerpt } from '../shell/text.ts';
 import { script } from '../templates.ts';
-import { sysctlFile, sysctlsOf } from './sysctls.value.ts';
+import { sysctlFile, sysctlsOf } from './kernel.value.ts';
 
 /** What a module is to a host: working (loaded or built in), there to be loaded, or missing. */
 export type ModuleState = 'working' | 'loadable' | 'missing';

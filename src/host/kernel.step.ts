@@ -3,7 +3,7 @@ import type { Change, Step, Target } from '../engine/step.ts';
 import { OWN_HEADER, paths } from '../paths.ts';
 import { sh } from '../shell/sh.ts';
 import { fileChanges } from './file.step.ts';
-import { REQUIRED_SYSCTLS, sysctlsOf } from './sysctls.value.ts';
+import { REQUIRED_SYSCTLS, sysctlsOf } from './kernel.value.ts';
 
 const MODULES = ['overlay', 'br_netfilter'] as const;
 

@@ -1,6 +1,6 @@
 import type { Step } from '../engine/step.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import { distributedFiles } from './files.step.ts';
+import { distributedFiles } from './file.step.ts';
 import { firewallOpen } from './firewall.step.ts';
 import { kernelModules, sysctls } from './kernel.step.ts';
 import { hostname, hostsFile } from './names.step.ts';

@@ -11,7 +11,7 @@ import {
 import { FactError } from '../errors.ts';
 import { CHRONY } from './packages/chrony.value.ts';
 import { knownDistribution } from './packages/distributions.value.ts';
-import { SYSTEMD_TIME, timeServicesOfOperators } from './time.facts.ts';
+import { SYSTEMD_TIME, timeServicesOfOperators } from './time.step.ts';
 
 const LIMIT_MS = 30_000;
 

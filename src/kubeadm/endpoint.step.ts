@@ -8,8 +8,7 @@ import { endpointHost } from '../inventory/api-server.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { objectOf, within } from '../shell/decode.ts';
 import { apiServerNames, namesIn } from './config.ts';
-import { patchObject, refuseUnproved, serverIn, textIn, withServer } from './endpoint-config-map.step.ts';
-import { kubeProxyAstray } from './endpoint-kube-proxy.step.ts';
+import { kubeProxyAstray, patchObject, refuseUnproved, serverIn, textIn, withServer } from './endpoint-objects.step.ts';
 import { isMoving, joinedNodes, kubeconfigsAstray, liveEndpoint, serverAt } from './endpoint.ts';
 
 const KUBECONFIG_KEY = 'kubeconfig';

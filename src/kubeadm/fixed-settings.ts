@@ -1,6 +1,6 @@
 import { reason, type Reason, type Seen } from '../cluster/reasons.ts';
 import { Refused } from '../errors.ts';
-import { etcdFolderOf } from '../etcd/folder.value.ts';
+import { etcdFolderOf } from '../etcd/folder.facts.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { JsonObject } from '../shell/decode.ts';
 import { clusterConfiguration } from './config.ts';

@@ -3,15 +3,16 @@ import { placeCertificates } from '../certificates/leaves.ts';
 import type { PkiFiles } from '../certificates/shared-files.ts';
 import { FIELD_MANAGER } from '../cluster/fleet/ownership.ts';
 import { peerUrl } from '../etcd/config.ts';
-import { withEtcdFolder } from '../etcd/folder.facts.ts';
-import { etcdFolderOf } from '../etcd/folder.value.ts';
+import { etcdFolderOf, withEtcdFolder } from '../etcd/folder.facts.ts';
+import { withEtcd } from '../etcd/view.facts.ts';
 import { apiServerUrl } from '../inventory/api-server.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { paths } from '../paths.ts';
 import { withRuntime } from '../runtime/runtimes.value.ts';
 import type { Command } from '../shell/command.ts';
 import type { Secret } from '../shell/secret.ts';
-import type { Remote } from '../ssh/remote.ts';
+import { sh } from '../shell/sh.ts';
+import type { On, Remote } from '../ssh/remote.ts';
 import { script, using } from '../templates.ts';
 import { settingsNote } from './settings.ts';
 import { runsKubeadm } from './upgrade-job.ts';
@@ -119,4 +120,30 @@ export async function kubeadmJob(
 ): Promise<void> {
   const job = runsKubeadm(command(inventory, remote.host as LinuxHost, action, from));
   await remote.job(`kubeadm-${action}`, job, { 'config.yaml': config, ...pki });
+}
+
+/** The static pods of a control plane that write to etcd. */
+const WRITERS = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const;
+
+/** Permanently stops a control plane whose init did not finish: deletes its manifests. Its etcd member stays. */
+const stopControlPlane = (inventory: Inventory, host: LinuxHost): Command<'sh'> =>
+  withRuntime(inventory, host, script('kubeadm/stop-control-plane.sh', { NAMES: WRITERS, ASIDE: '' }));
+
+/** Stops a control plane and its etcd member: moves their manifests to `paths.restoreAside`. */
+export const putControlPlaneAside = (inventory: Inventory, host: LinuxHost): Command<'sh'> =>
+  withRuntime(
+    inventory,
+    host,
+    script('kubeadm/stop-control-plane.sh', { NAMES: [...WRITERS, 'etcd'], ASIDE: paths.restoreAside }),
+  );
+
+/**
+ * Deletes the keys that an unfinished init wrote into an external etcd, through the host of a member. Stops the control
+ * plane that wrote them first, so that it does not write them again.
+ */
+export async function forgetKeys(on: On, inventory: Inventory, founder: LinuxHost, through: LinuxHost): Promise<void> {
+  await on(founder).job('stop-control-plane', stopControlPlane(inventory, founder));
+  await on(through).run(
+    withEtcd(inventory, through, sh`e forget "$@" --command-timeout 2m del /registry/ --prefix >/dev/null`),
+  );
 }

@@ -8,8 +8,7 @@ import { networkPlugin } from '../network/plugins.value.ts';
 import { paths } from '../paths.ts';
 import { sh } from '../shell/sh.ts';
 import { script, using } from '../templates.ts';
-import { markerAway } from './marker-away.step.ts';
-import { isForeignAction, RESTORE } from './marker.facts.ts';
+import { isForeignAction, markerAway, RESTORE } from './marker.facts.ts';
 
 /** Limit in ms: twice the 40 s to 50 s for which a node stays Ready after its kubelet's last report. */
 const SETTLE_MS = 120_000;

@@ -1,4 +1,4 @@
-import { UNCONFINED } from '../host/selinux.value.ts';
+import { UNCONFINED } from '../host/kernel.value.ts';
 import { confinesContainers } from '../inventory/hosts.ts';
 import type { Flannel } from '../inventory/network-plugins.ts';
 import type { JsonObject } from '../shell/decode.ts';

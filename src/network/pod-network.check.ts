@@ -8,7 +8,7 @@ import { overlap } from '../inventory/subnets.ts';
 import { compareVersions } from '../versions.ts';
 import { isOwnPluginInterface, networkPlugin } from './plugins.value.ts';
 import type { PodBlocked } from './pod-network.survey.ts';
-import { serviceCidr } from './service-subnets.ts';
+import { serviceCidr } from './service-subnets.step.ts';
 
 const cniConfiguration = eachHost(
   {

@@ -1,6 +1,5 @@
 import type { Fleet } from '../cluster/fleet/fleet.ts';
-import type { WaitingChange } from '../engine/absence.ts';
-import { changesIn, isWait, type PlannedChange } from '../engine/plan.ts';
+import { changesIn, isWait, type PlannedChange, type WaitingChange } from '../engine/plan.ts';
 import type { PlannedRestart } from '../engine/restarts.ts';
 import type { Phase } from '../engine/step.ts';
 import { Refused } from '../errors.ts';

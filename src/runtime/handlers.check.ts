@@ -11,7 +11,7 @@ import {
   type HostSeen,
 } from '../engine/check.ts';
 import { knownDistribution } from '../host/packages/distributions.value.ts';
-import { handlerPackage } from '../host/packages/handler-packages.value.ts';
+import { handlerPackage } from '../host/packages/installer.value.ts';
 import { inventoryOn, linuxNodes } from '../inventory/hosts.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { RuntimeHandler } from '../inventory/runtime-handlers.ts';

@@ -2,7 +2,7 @@ import { when, where } from '../engine/combinators.ts';
 import { manifest, type Manifest } from '../engine/objects.ts';
 import type { Step, Target, Unobserved } from '../engine/step.ts';
 import { fileChanges } from '../host/file.step.ts';
-import { handlerPackage } from '../host/packages/handler-packages.value.ts';
+import { handlerPackage } from '../host/packages/installer.value.ts';
 import { packages } from '../host/packages/packages.step.ts';
 import { packageRepository } from '../host/packages/repository.step.ts';
 import { inventoryOn, linuxNodes } from '../inventory/hosts.ts';

@@ -1,7 +1,7 @@
 import { when, where, withInventory } from '../engine/combinators.ts';
 import type { Step } from '../engine/step.ts';
+import { SELINUX_POLICY, selinuxPolicy } from '../host/kernel.value.ts';
 import { packages } from '../host/packages/packages.step.ts';
-import { SELINUX_POLICY, selinuxPolicy } from '../host/selinux.value.ts';
 import type { Inventory, RuntimeName } from '../inventory/inventory.ts';
 import { containerd } from './containerd.step.ts';
 import { crio } from './crio.step.ts';

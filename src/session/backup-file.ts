@@ -1,8 +1,14 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { encryptionKeys } from '../backup/encryption-keys.ts';
-import { AGE_HEADER, type Keyring, type Lock, recipientProblem, SHORTEST_PASSPHRASE } from '../backup/encryption.ts';
+import {
+  AGE_HEADER,
+  encryptionKeys,
+  type Keyring,
+  type Lock,
+  recipientProblem,
+  SHORTEST_PASSPHRASE,
+} from '../backup/encryption.ts';
 import type { Manifest } from '../backup/manifest.ts';
 import { type Backup, readBackup } from '../backup/read.ts';
 import { Refused, UsageError } from '../errors.ts';

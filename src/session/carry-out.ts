@@ -1,7 +1,6 @@
 import type { Outcome as Converged } from '../engine/converge.ts';
 import { runHooks, runHooksAfter } from '../engine/hooks.ts';
 import type { Lock } from '../engine/lock.ts';
-import { isObservationCurrent } from '../engine/observation-current.ts';
 import { changeId, changesIn } from '../engine/plan.ts';
 import { restartsOf } from '../engine/restarts.ts';
 import type { Phase } from '../engine/step.ts';
@@ -14,7 +13,7 @@ import { isWindowsRemote } from '../ssh/windows.ts';
 import { script } from '../templates.ts';
 import { lastWordsOfWindows } from '../windows/support.ts';
 import { gathered, withDenials } from './end-report.ts';
-import { withLocks } from './locks.ts';
+import { isObservationCurrent, withLocks } from './locks.ts';
 import { DEFAULT_CONCURRENCY } from './options.ts';
 import { GO_ON } from './output.ts';
 import { refuseForeign } from './preflight.ts';

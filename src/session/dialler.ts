@@ -1,20 +1,95 @@
 import { setMaxListeners } from 'node:events';
-import { lstatSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { userInfo } from 'node:os';
-import { join } from 'node:path';
-import { ConnectError } from '../errors.ts';
+import { ConnectError, Interrupted } from '../errors.ts';
 import type { Host } from '../inventory/inventory.ts';
+import { Secret } from '../shell/secret.ts';
+import { keyText, UnknownHostKey } from '../ssh/host-key-guard.ts';
+import { recordHostKey } from '../ssh/known-hosts.ts';
 import { linuxRemote, type LinuxRemoteOptions } from '../ssh/linux.ts';
 import { opensshDialler } from '../ssh/openssh.ts';
 import { sshConfig } from '../ssh/ssh-config.ts';
 import { sshDialler } from '../ssh/ssh2.ts';
 import type { Transport } from '../ssh/transport.ts';
-import { UnknownHostKey } from '../ssh/unknown-host-key.ts';
 import type { HostRemote } from '../ssh/windows.ts';
 import type { Context, RunLog } from './context.ts';
 import { type Flags, jobDeadline } from './options.ts';
-import { questions, type Questions } from './questions.ts';
-import { runtimeFolder } from './user-folder.ts';
+import { runtimeFolder, socketFolder } from './user-folder.ts';
+
+/** What kbuild asks the operator while it connects. One question at a time, however many hosts wait. */
+export interface Questions {
+  /** The sudo password of a user, the same on all hosts where that user logs in. Asked once in a run. */
+  readonly sudo: (user: string) => Promise<Secret>;
+  /** The passphrase of a key file. Asked once in a run. */
+  readonly passphrase: (file: string) => Promise<Secret>;
+  /** Asks, as ssh does, whether to trust a host key that no file knows; records it on a yes. False on a no. */
+  readonly trust: (unknown: UnknownHostKey) => Promise<boolean>;
+  /** True while a question waits for its answer. */
+  readonly isAsking: () => boolean;
+}
+
+/** The first lines and the question are those of ssh(1), so that the operator knows them. */
+const introduction = ({ host, where, key, file }: UnknownHostKey): string =>
+  [
+    `The authenticity of host '${host} (${where})' can't be established.`,
+    `${keyText(key)}.`,
+    `The key is not known. A yes records it in ${file ?? 'no file'}.`,
+    '',
+  ].join('\n');
+
+/** `yes`, or the fingerprint itself: the operator has it from another source, and kbuild compares it. */
+async function isTrusted({ ask, err }: Pick<Context, 'ask' | 'err'>, unknown: UnknownHostKey): Promise<boolean> {
+  err(introduction(unknown));
+  let question = 'Are you sure you want to continue connecting (yes/no/[fingerprint])? ';
+  for (;;) {
+    const answer = (await ask(question)).trim();
+    if (answer.toLowerCase() === 'yes' || answer === unknown.fingerprint) return true;
+    if (answer.toLowerCase() === 'no') return false;
+    question = answer.startsWith('SHA256:')
+      ? "This is not the fingerprint of the key. Please type 'no', or the fingerprint: "
+      : "Please type 'yes', 'no' or the fingerprint: ";
+  }
+}
+
+/** undefined if there is no terminal to ask on. Calls `onSecret` for every secret that is typed. */
+export function questions(context: Context, onSecret: (secret: Secret) => void): Questions | undefined {
+  if (!context.canAsk) return undefined;
+  const answers = new Map<string, Promise<unknown>>();
+  let last: Promise<unknown> = Promise.resolve();
+  let open = 0;
+  const once = <T>(question: string, ask: () => Promise<T>): Promise<T> => {
+    const known = answers.get(question) as Promise<T> | undefined;
+    if (known !== undefined) return known;
+    open += 1;
+    const answer = last
+      .then((before) => {
+        // An operator who ends one question answers no other.
+        if (before instanceof Interrupted) throw before;
+        return ask();
+      })
+      .finally(() => (open -= 1));
+    last = answer.catch((error: unknown) => error);
+    answers.set(question, answer);
+    return answer;
+  };
+  const secret = (question: string): Promise<Secret> =>
+    once(question, async () => {
+      const typed = Secret.of(await context.askHidden(question));
+      onSecret(typed);
+      return typed;
+    });
+  return {
+    sudo: (user) => secret(`sudo password of ${user}: `),
+    passphrase: (file) => secret(`Passphrase of ${file}: `),
+    // Bastions are shared: their key is asked about once.
+    trust: (unknown) =>
+      once(`${unknown.where} ${unknown.fingerprint}`, async () => {
+        if (unknown.file === undefined || !(await isTrusted(context, unknown))) return false;
+        recordHostKey(unknown.file, unknown.known.address, unknown.known.port, unknown.key);
+        return true;
+      }),
+    isAsking: () => open > 0,
+  };
+}
 
 /** The name of OpenSSH for Windows. On other systems it is portable OpenSSH, e.g. `OpenSSH_9.2p1`. */
 const ON_WINDOWS = /^OpenSSH_for_Windows/;
@@ -39,65 +114,12 @@ export async function remoteOf(
         `the inventory says "os: windows", but its SSH server is ${software}`,
         'remove "os: windows" if it is a Linux host; on Windows kbuild needs OpenSSH for Windows',
       );
-    const { windowsRemote } = await import('./windows-hosts.ts');
+    const { windowsRemote } = await import('../ssh/windows.ts');
     return windowsRemote(host, transport, options);
   }
   if (ON_WINDOWS.test(software))
     return refuse(`it is a Windows host: its SSH server is ${software}`, 'say "os: windows" and "role: worker" for it');
   return linuxRemote(host, transport, options);
-}
-
-/** How the folders of this client begin: the process that made one follows, by its namespace and its number. */
-const PREFIX = 'kbuild-openssh-';
-
-/**
- * The namespace in which this process has its number, as Linux numbers them: a container has its own. 0 where the
- * system has none.
- */
-function pidNamespace(): string {
-  try {
-    return /\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0] ?? '0';
-  } catch {
-    return '0';
-  }
-}
-
-/** True if no process of this number runs. */
-function isGone(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return false;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH';
-  }
-}
-
-/**
- * Removes the folders that killed runs of this user left. They hold configurations and control sockets without a
- * process.
- */
-function removeLeftovers(parent: string, namespace: string): void {
-  for (const name of readdirSync(parent)) {
-    const [, of, pid] = /^kbuild-openssh-(\d+)-(\d+)-\w+$/.exec(name) ?? [];
-    if (pid === undefined || of !== namespace || !isGone(Number(pid))) continue;
-    const folder = join(parent, name);
-    try {
-      const { uid } = lstatSync(folder);
-      if (uid === process.geteuid?.()) rmSync(folder, { recursive: true, force: true });
-    } catch {
-      // Another run removes it at the same time.
-    }
-  }
-}
-
-/**
- * Makes the folder for the control sockets of this run, 0700: a process that reaches a control socket is logged in.
- * Removes what killed runs left in `parent` before.
- */
-export function socketFolder(parent: string): string {
-  const namespace = pidNamespace();
-  removeLeftovers(parent, namespace);
-  return mkdtempSync(join(parent, `${PREFIX}${namespace}-${String(process.pid)}-`));
 }
 
 /** Dials again after the operator has trusted a key that no file knew: that of the host, or of a bastion before it. */

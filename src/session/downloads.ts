@@ -2,8 +2,13 @@ import type { Kinds } from '../cluster/fleet/fleet.ts';
 import type { Distribution } from '../host/packages/distribution.value.ts';
 import { placed, placedRepository, supportedDistribution } from '../host/packages/distributions.value.ts';
 import type { Wanted } from '../host/packages/downloads.survey.ts';
-import { handlerPackage } from '../host/packages/handler-packages.value.ts';
-import { getsBinaries, isBuiltIn, isInstalledAs, systemRuntime } from '../host/packages/installer.value.ts';
+import {
+  getsBinaries,
+  handlerPackage,
+  isBuiltIn,
+  isInstalledAs,
+  systemRuntime,
+} from '../host/packages/installer.value.ts';
 import type { RepositoryId } from '../host/packages/package-manager.value.ts';
 import { anyVersion, goArchitecture, programFiles, runtimePrograms } from '../host/packages/sources.value.ts';
 import { inventoryOn } from '../inventory/hosts.ts';

@@ -2,8 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { access, constants, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { isDue, type Validity } from '../certificates/expiry.value.ts';
-import { spkiFingerprint } from '../certificates/fingerprint.value.ts';
+import { isDue, spkiFingerprint, type Validity } from '../certificates/fingerprint.value.ts';
 import type { ClusterUp, ClusterView } from '../cluster/fleet/view.ts';
 import { casOf } from '../cluster/standings.ts';
 import { UsageError } from '../errors.ts';
@@ -14,8 +13,8 @@ import { paths } from '../paths.ts';
 import { kubeconfigOf, objectsOf, textIn, within } from '../shell/decode.ts';
 import { revealed, type Secret } from '../shell/secret.ts';
 import { sh } from '../shell/sh.ts';
-import type { On } from '../ssh/remote.ts';
 import { systemText } from '../shell/system-error.ts';
+import type { On } from '../ssh/remote.ts';
 import type { Run } from './run.ts';
 
 /** What a copy of admin.conf shows: whose CA it trusts first (fingerprint), and when its certificate is valid. */

@@ -1,3 +1,4 @@
+import type { Fleet } from '../cluster/fleet/fleet.ts';
 import { acting } from '../cluster/live.ts';
 import { type ApiHost, holdLease } from '../engine/lease.ts';
 import { type Lock, lockHosts } from '../engine/lock.ts';
@@ -5,6 +6,25 @@ import { apiServerUrl } from '../inventory/api-server.ts';
 import type { Connected } from './connect.ts';
 import { holder, isGone } from './record.ts';
 import type { Run } from './run.ts';
+
+/** An older observation, in ms, is repeated: operators and other tools change hosts without kbuild's lock. */
+const CURRENT_MS = 10_000;
+
+/**
+ * True when an observation from before the hosts were locked is as good as one under the lock: every host was observed
+ * a moment ago, no job of kbuild ran there, and no run held its lock since.
+ */
+export function isObservationCurrent(fleet: Fleet, { usedBefore }: Pick<Lock, 'usedBefore'>, ageMs: number): boolean {
+  if (ageMs > CURRENT_MS || fleet.unreachable.length > 0) return false;
+  try {
+    return fleet.hosts.every(
+      ({ os, host, facts }) =>
+        os === 'linux' && facts.runningJob === 'none' && facts.lockUsed === usedBefore.get(host.name),
+    );
+  } catch {
+    return false;
+  }
+}
 
 /**
  * The control plane through which this run uses the cluster's API; undefined if no API answered when it was last

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Fleet, Observed } from '../cluster/fleet/fleet.ts';
 import type { Forward } from '../cluster/fleet/https-peer.ts';
-import { clusterFacts, observeCluster } from '../cluster/fleet/observe-cluster.ts';
 import type { LinuxFacts } from '../cluster/fleet/linux.ts';
+import { clusterFacts, observeCluster } from '../cluster/fleet/observe-cluster.ts';
 import { type Ask, observeLinux } from '../cluster/fleet/observe-linux.ts';
 import type { ClusterPart, ClusterView } from '../cluster/fleet/view.ts';
 import { watchedOn } from '../commands/every.phases.ts';
@@ -14,7 +14,51 @@ import type { Host, Inventory, LinuxHost, WindowsHost } from '../inventory/inven
 import { eachLimit } from '../limit.ts';
 import type { LinuxRemote } from '../ssh/linux.ts';
 import { type HostRemote, isWindowsRemote } from '../ssh/windows.ts';
-import { awaitedHosts } from './awaited-hosts.ts';
+
+/** When the hosts that have not answered are named, in ms after the observation began. */
+const TIMES_MS: readonly number[] = [2_000, 5_000, 10_000];
+/** From the last of these times on. */
+const EVERY_MS = 10_000;
+
+/** Names the hosts that are waited for: silence of a minute looks like a program that hangs. */
+interface AwaitedHosts {
+  /** A host was observed. */
+  readonly answered: (host: Host) => void;
+  /** The observation of a host has ended, with or without an answer. */
+  readonly ended: (host: Host) => void;
+  readonly stop: () => void;
+}
+
+/** Emits `hosts-awaited` 2, 5 and 10 s after an observation of these hosts began, then every 10 s, until `stop`. */
+export function awaitedHosts(hosts: readonly Host[], emit: Emit, nowMs: () => number): AwaitedHosts {
+  const startedMs = nowMs();
+  // They are observed in this order: those that stand first are the slowest.
+  const waiting = new Set(hosts.map(({ name }) => name));
+  let answers = 0;
+  let timer: NodeJS.Timeout | undefined;
+  const wait = (turn: number): void => {
+    const atMs = TIMES_MS[turn] ?? TIMES_MS.at(-1)! + (turn - TIMES_MS.length + 1) * EVERY_MS;
+    timer = setTimeout(
+      () => {
+        emit({
+          kind: 'hosts-awaited',
+          hosts: hosts.length,
+          answered: answers,
+          waiting: [...waiting],
+          waitedMs: nowMs() - startedMs,
+        });
+        wait(turn + 1);
+      },
+      Math.max(0, startedMs + atMs - nowMs()),
+    ).unref();
+  };
+  if (hosts.length > 0) wait(0);
+  return {
+    answered: () => void (answers += 1),
+    ended: ({ name }) => void waiting.delete(name),
+    stop: () => clearTimeout(timer),
+  };
+}
 
 /** Whether another run has changed the cluster between two looks at a host: it held the host's lock. */
 const LOCK_USED = 'lockUsed' satisfies keyof LinuxFacts;
@@ -95,7 +139,7 @@ export function observerOf(
     if (!isWindowsRemote(remote)) throw new TypeError(`${host.name} is a Linux host`);
     const subject = { inventory, host, watched: watched(host) };
     // Most clusters have no Windows host: its probes are not loaded for them.
-    const { observeWindows } = await import('./windows-hosts.ts');
+    const { observeWindows } = await import('../cluster/fleet/observe-windows.ts');
     const facts = await observeWindows((...asked) => remote.ask(...asked), subject, tools, names);
     return { os: 'windows', host, facts };
   };

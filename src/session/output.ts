@@ -1,5 +1,7 @@
+import { access, constants, stat, writeFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import type { Emit, Event, Reporter, TimedEvent } from '../engine/event.ts';
-import { DeadlinePassed, Interrupted } from '../errors.ts';
+import { DeadlinePassed, Interrupted, UsageError } from '../errors.ts';
 import { logFile } from '../report/files.ts';
 import { jsonReporter } from '../report/json.ts';
 import { commandLine, lineReporter, standing, type Standing } from '../report/lines.ts';
@@ -9,10 +11,42 @@ import type { Recorder } from '../report/record/recorder.ts';
 import { runProgress } from '../report/run-progress.ts';
 import type { RunRendererOptions } from '../report/run-renderer.ts';
 import { lookOf } from '../report/terminal.ts';
+import { systemRemedy, systemText } from '../shell/system-error.ts';
 import type { LogEntry } from '../ssh/exchange.ts';
 import type { Context, RunLog } from './context.ts';
 import type { Flags } from './options.ts';
 import type { Run, RunOptions } from './run.ts';
+
+const unwritable = (path: string, error: unknown): UsageError =>
+  new UsageError(`${path} cannot be written: ${systemText(error)}`, { remedy: systemRemedy(error), cause: error });
+
+/**
+ * Called before a host is contacted: a path that cannot be written is told before the work, not after it.
+ * @throws UsageError
+ */
+export async function checkOutputFiles(
+  { cwd }: Pick<Context, 'cwd'>,
+  paths: readonly (string | undefined)[],
+): Promise<void> {
+  for (const path of paths) {
+    if (path === undefined) continue;
+    const file = resolve(cwd, path);
+    try {
+      const found = await stat(file).catch(() => undefined);
+      if (found?.isDirectory() === true) throw Object.assign(new Error('is a folder'), { code: 'EISDIR' });
+      await access(found === undefined ? dirname(file) : file, constants.W_OK);
+    } catch (error) {
+      throw unwritable(path, error);
+    }
+  }
+}
+
+/** Writes a file that the operator named. @throws UsageError */
+export async function writeOutputFile({ cwd }: Pick<Context, 'cwd'>, path: string, content: string): Promise<void> {
+  await writeFile(resolve(cwd, path), content).catch((error: unknown) => {
+    throw unwritable(path, error);
+  });
+}
 
 /** The output and the log of a run. */
 export interface RunOutput extends Pick<RunLog, 'emit' | 'log' | 'onBegin'>, Pick<Run, 'display' | 'logPath' | 'note'> {

@@ -1,6 +1,12 @@
-import { type WaitingChange, type Without, withoutAbsent } from '../engine/absence.ts';
 import { reached, selected } from '../engine/phases.ts';
-import { changesIn, plan, type PlannedChange } from '../engine/plan.ts';
+import {
+  changesIn,
+  plan,
+  type PlannedChange,
+  type WaitingChange,
+  type Without,
+  withoutAbsent,
+} from '../engine/plan.ts';
 import { type PlannedRestart, restartsOf } from '../engine/restarts.ts';
 import { POLL_MS, UNTOLD_MS } from '../engine/step-on-host.ts';
 import type { Phase } from '../engine/step.ts';

@@ -1,5 +1,13 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
-import { open, type FileHandle } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { closeSync, constants, createReadStream, fstatSync, openSync, readFileSync, type Stats } from 'node:fs';
+import { type FileHandle, open } from 'node:fs/promises';
+
+/** SHA-256 of a local file, in hexadecimal. @throws the file system's error */
+export async function sha256OfFile(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(file)) hash.update(chunk as Buffer);
+  return hash.digest('hex');
+}
 
 /** Without waiting: the opening of a pipe would wait until another process writes to it, maybe for ever. */
 const FLAGS = constants.O_RDONLY | constants.O_NONBLOCK;

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import { ConnectError } from '../errors.ts';
 import type { Bastion } from '../inventory/host-settings.ts';
 import { limiter, type Limiter } from '../limit.ts';
-import { type Endpoint, whereOf } from './target.ts';
+import { type Endpoint, whereOf } from './link.ts';
 
 /** A connection that others can go through. */
 export interface Tunnels {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { ConnectError } from '../errors.ts';
 import { systemText } from '../shell/system-error.ts';
 import type { Pause } from '../wait.ts';
-import { type Endpoint, whereOf } from './target.ts';
+import { type Endpoint, whereOf } from './link.ts';
 
 /** Errors of ssh2 carry the layer that failed, errors of sockets a code. */
 export interface Failure extends Error {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { CommandError, ConnectError, NoAnswer } from '../errors.ts';
 import type { LinuxHost } from '../inventory/inventory.ts';
 import type { Command } from '../shell/command.ts';
-import { LIMITS, noAnswer } from './no-answer.ts';
+import { LIMITS, noAnswer } from './deadlines.ts';
 import { becomeRoot, framed, framedWithInput, type SudoPassword, unframed, type Wrap } from './root.ts';
 import type { Channel, Commands, ExecResult, Streams, TimeLimit } from './transport.ts';
 

@@ -5,11 +5,9 @@ import { revealed, type Secret } from '../shell/secret.ts';
 import { sh } from '../shell/sh.ts';
 import { script } from '../templates.ts';
 import type { Pause } from '../wait.ts';
+import { LATE_REMEDY, minutesOf, noAnswer, patiently } from './deadlines.ts';
 import type { Exchange } from './exchange.ts';
-import { watchHung } from './hung.ts';
-import { LATE_REMEDY, minutesOf, patiently } from './job-deadlines.ts';
-import { noAnswer } from './no-answer.ts';
-import { upAgain } from './restart.ts';
+import { upAgain, watchHung } from './restart.ts';
 import type { ExecResult } from './transport.ts';
 
 /** What the script that follows a job printed. */

@@ -4,8 +4,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { PassThrough } from 'node:stream';
 import { type Pause, until } from '../wait.ts';
 import type { CommandStream, Link, Started } from './link.ts';
-import { muxForward } from './openssh-forward.ts';
-import { duplexOf } from './process-stream.ts';
+import { duplexOf, muxForward } from './openssh-forward.ts';
 
 /** What a command needs of the connection that it runs on. */
 interface Master {

@@ -2,7 +2,7 @@ import { ConnectError } from '../errors.ts';
 import type { LinuxHost } from '../inventory/inventory.ts';
 import { lastLine } from '../shell/probe.ts';
 import { revealed, type Secret } from '../shell/secret.ts';
-import { LIMITS, noAnswer } from './no-answer.ts';
+import { LIMITS, noAnswer } from './deadlines.ts';
 import type { ExecResult } from './transport.ts';
 
 /** The command line of every script: no secret in `ps`, no limit of length, nothing for a login shell to interpret. */

@@ -8,10 +8,10 @@ import { bastions, type Bastions, type Path, type Tunnels } from './bastions.ts'
 import { connectError, type Failure, noCommonAlgorithm, withRetries } from './connect-error.ts';
 import { hostKeyGuard, type HostKeyPolicy } from './host-key-guard.ts';
 import { knownHostsReader, type KnownHostsReader } from './known-hosts.ts';
+import { type Endpoint, whereOf } from './link.ts';
 import { overLinks } from './reconnect.ts';
 import { KeyProblem, keyring, type Keyring, type KeyringOptions } from './ssh2-keys.ts';
 import { linkOf } from './ssh2-link.ts';
-import { type Endpoint, whereOf } from './target.ts';
 import type { Transport } from './transport.ts';
 
 /** What a server offers for its first key exchange, by kind. */

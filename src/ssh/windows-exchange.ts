@@ -5,8 +5,8 @@ import type { Command } from '../shell/command.ts';
 import { encodedCommand, hasBegun, readableErrors, resultsIn } from '../shell/powershell.ts';
 import { lastLine } from '../shell/probe.ts';
 import { windowsBootstrap } from '../templates.ts';
+import { noAnswer } from './deadlines.ts';
 import type { ExchangeTools, LogEntry } from './exchange.ts';
-import { noAnswer } from './no-answer.ts';
 import type { Channel, Commands, ExecResult, TimeLimit } from './transport.ts';
 
 /** What a script of a Windows host returned: the JSON text of its one result line. */

@@ -4,7 +4,7 @@ import type { Command } from '../shell/command.ts';
 import { encodedCommand, encodedRunner } from '../shell/powershell.ts';
 import { revealed, Secret } from '../shell/secret.ts';
 import { powershell, scriptFile, windowsBootstrap } from '../templates.ts';
-import { isRetryable, LATE_REMEDY, minutesOf, patiently } from './job-deadlines.ts';
+import { isRetryable, LATE_REMEDY, minutesOf, patiently } from './deadlines.ts';
 import type { JobTools } from './job.ts';
 import { type Exchange, readable } from './windows-exchange.ts';
 

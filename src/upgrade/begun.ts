@@ -6,7 +6,7 @@ import { standing } from '../cluster/standing.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import { markerAway } from '../kubeadm/marker-away.step.ts';
+import { markerAway } from '../kubeadm/marker.facts.ts';
 import { compareVersions, minorFacts, minorOf, versionIn } from '../versions.ts';
 import type { Hop } from './hop.ts';
 import { isOlder, KUBERNETES_PODS } from './versions.ts';

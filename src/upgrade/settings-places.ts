@@ -3,8 +3,7 @@ import type { Fleet, Observed } from '../cluster/fleet/fleet.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
 import { windowsPaths } from '../paths.ts';
 import { isObject, type JsonObject } from '../shell/decode.ts';
-import type { SettingsPlace } from './removed-in-use.value.ts';
-import type { Component } from './removed.value.ts';
+import type { Component, SettingsPlace } from './removed.value.ts';
 
 type Settings = Pick<SettingsPlace, 'flags' | 'featureGates'>;
 type Flags = SettingsPlace['flags'];

@@ -5,8 +5,8 @@ import { windowsPaths } from '../paths.ts';
 import { secretYaml } from '../shell/yaml.ts';
 import { powershell } from '../templates.ts';
 import { noEnvironment } from './environment.step.ts';
-import { noFirewallRules } from './firewall.step.ts';
 import { windowsKubeadmJob, windowsResetConfiguration } from './kubeadm.ts';
+import { noFirewallRules } from './machine.step.ts';
 import { noMetadataRoute } from './network/hns.step.ts';
 
 /** Runs `kubeadm reset` if files of kubeadm or the kubelet exist on the host. */

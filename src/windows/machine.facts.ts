@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { watchedMap } from '../shell/watched.ts';
 import { powershell } from '../templates.ts';
-import { windowsProbe } from './probe.facts.ts';
+import { windowsProbe } from './files.facts.ts';
 
 /** What every Windows has: an empty text is no answer. */
 const text = z.string().min(1);

@@ -2,8 +2,7 @@ import * as z from 'zod';
 import { windowsPaths } from '../paths.ts';
 import { watchedMap } from '../shell/watched.ts';
 import { powershell } from '../templates.ts';
-import { textOf } from './files.facts.ts';
-import { windowsProbe } from './probe.facts.ts';
+import { textOf, windowsProbe } from './files.facts.ts';
 
 const text = z.string().min(1);
 const optional = z.string();

@@ -13,7 +13,7 @@ import { Refused } from '../errors.ts';
 import { bypassesProxy } from '../host/proxy.value.ts';
 import { fetchHttps } from '../inventory/file/sources.ts';
 import { windowsPaths } from '../paths.ts';
-import { sha256OfFile } from '../shell/file-hash.ts';
+import { sha256OfFile } from '../shell/plain-file.ts';
 import type { VersionedProgram } from '../shell/watched.ts';
 import type { On } from '../ssh/remote.ts';
 import { powershell } from '../templates.ts';

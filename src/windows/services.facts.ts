@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { type VersionedProgram, watchedMap } from '../shell/watched.ts';
 import { powershell } from '../templates.ts';
-import { windowsProbe } from './probe.facts.ts';
+import { windowsProbe } from './files.facts.ts';
 
 const text = z.string().min(1);
 const optional = z.string();

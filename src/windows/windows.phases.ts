@@ -8,8 +8,6 @@ import { podsDeleted } from '../kubeadm/register-node.step.ts';
 import { undoMayBegin } from '../kubeadm/undo.step.ts';
 import { windowsContainerdAtRest } from './containerd.step.ts';
 import { environment } from './environment.step.ts';
-import { features, restarted } from './features.step.ts';
-import { firewall } from './firewall.step.ts';
 import {
   joinWindows,
   noStaleNetworkState,
@@ -18,6 +16,7 @@ import {
   windowsKubeadmPatches,
 } from './join.step.ts';
 import { kubeletRuns, windowsKubeletSettings } from './kubelet.step.ts';
+import { features, firewall, restarted } from './machine.step.ts';
 import { windowsHostNetwork, windowsNetwork } from './network/plugins.step.ts';
 import { windowsNodeReady, windowsNodeRegistered, windowsPodsReady } from './ready.step.ts';
 import { runtimeClasses } from './runtime-classes.step.ts';

@@ -1,12 +1,17 @@
 // @module-tag openssl
-import { generateX25519Identity, identityToRecipient } from 'age-encryption';
 import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { generateX25519Identity, identityToRecipient } from 'age-encryption';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { textPart } from '../../src/backup/archive.ts';
-import type { Keyring, Lock } from '../../src/backup/encryption.ts';
-import { encrypted } from '../../src/backup/encryption.ts';
-import { encryptionKeys, isEncryptionConfiguration, missingKeys } from '../../src/backup/encryption-keys.ts';
+import {
+  encrypted,
+  encryptionKeys,
+  isEncryptionConfiguration,
+  type Keyring,
+  type Lock,
+  missingKeys,
+} from '../../src/backup/encryption.ts';
 import { MANIFEST, manifestText, parseManifest, SNAPSHOT } from '../../src/backup/manifest.ts';
 import { readBackup } from '../../src/backup/read.ts';
 import { Refused, UsageError } from '../../src/errors.ts';

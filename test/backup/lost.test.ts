@@ -1,6 +1,6 @@
 // @module-tag openssl
 import { describe, expect, test } from 'vitest';
-import { encryptionKeys } from '../../src/backup/encryption-keys.ts';
+import { encryptionKeys } from '../../src/backup/encryption.ts';
 import { lostCluster, lostNodes, oldAddresses, workersOf } from '../../src/backup/lost-cluster.ts';
 import { backupRefusals, controlPlaneReasons, workerReasons } from '../../src/backup/restore.refusal.ts';
 import type { Fleet } from '../../src/cluster/fleet/fleet.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { sharedKeysBack } from '../../src/certificates/shared-keys.step.ts';
-import { lostKeys, sharedKeyFiles } from '../../src/certificates/shared-keys.ts';
+import { sharedKeysBack } from '../../src/certificates/place-authority.step.ts';
+import { lostKeys, sharedKeyFiles } from '../../src/certificates/shared-files.ts';
 import type { LinuxFacts } from '../../src/cluster/fleet/linux.ts';
 import {
   clusterOf,

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { commandLineError } from '../../src/cli/command-line-error.ts';
-import { ended } from '../../src/cli/error-text.ts';
+import { commandLineError, ended } from '../../src/cli/command-line-error.ts';
 import { ConnectError } from '../../src/errors.ts';
 import { BUGS } from '../../src/project.ts';
 

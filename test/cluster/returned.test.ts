@@ -4,8 +4,7 @@ import type { LinuxFacts } from '../../src/cluster/fleet/linux.ts';
 import type { ClusterUp } from '../../src/cluster/fleet/view.ts';
 import { hasReturned } from '../../src/cluster/return.ts';
 import { refusals } from '../../src/cluster/up.refusal.ts';
-import { remove } from '../../src/commands/remove.phases.ts';
-import { reset } from '../../src/commands/reset.phases.ts';
+import { remove, reset } from '../../src/commands/remove.phases.ts';
 import { paths } from '../../src/paths.ts';
 import {
   clusterOf,

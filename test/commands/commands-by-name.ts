@@ -1,8 +1,7 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runRenewCa } from '../../src/commands/certs-renew-ca.ts';
-import { runRecoverCerts, runRenewCerts } from '../../src/commands/certs-renew.ts';
+import { runRecoverCerts, runRenewCa, runRenewCerts } from '../../src/commands/certs-renew.ts';
 import { runRotateCa } from '../../src/commands/certs-rotate-ca.ts';
 import { runRecoverEtcd } from '../../src/commands/etcd-recover.ts';
 import { runRestore } from '../../src/commands/etcd-snapshot-restore.ts';

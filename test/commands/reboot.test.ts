@@ -2,8 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { LinuxFacts } from '../../src/cluster/fleet/linux.ts';
 import type { NodeView } from '../../src/cluster/fleet/view.ts';
 import { reboot, rebootsOf } from '../../src/commands/reboot.phases.ts';
-import { withoutAbsent } from '../../src/engine/absence.ts';
-import { changesIn, plan } from '../../src/engine/plan.ts';
+import { changesIn, plan, withoutAbsent } from '../../src/engine/plan.ts';
 import { rebootForgotten } from '../../src/host/reboot.step.ts';
 import {
   clusterOf,

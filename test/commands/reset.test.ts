@@ -10,8 +10,7 @@ import {
   resetRefusals,
   unnamedIn,
 } from '../../src/cluster/remove.refusal.ts';
-import { remove } from '../../src/commands/remove.phases.ts';
-import { reset } from '../../src/commands/reset.phases.ts';
+import { remove, reset } from '../../src/commands/remove.phases.ts';
 import { plan } from '../../src/engine/plan.ts';
 import { CommandError, FactError } from '../../src/errors.ts';
 import {

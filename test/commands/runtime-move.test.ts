@@ -2,12 +2,10 @@ import { describe, expect, test } from 'vitest';
 import { linuxFacts } from '../../src/cluster/fleet/fleet.ts';
 import type { LinuxFacts } from '../../src/cluster/fleet/linux.ts';
 import type { NodeView } from '../../src/cluster/fleet/view.ts';
-import { preparePhases, runtimePhases } from '../fakes/parts-of-up.ts';
 import { changesIn, plan } from '../../src/engine/plan.ts';
 import type { Inventory, LinuxHost, RuntimeName } from '../../src/inventory/inventory.ts';
 import { kubeadmPatches } from '../../src/kubeadm/patches.step.ts';
-import { moveGates } from '../../src/runtime/change.step.ts';
-import { runtimeRetired } from '../../src/runtime/cleanup.step.ts';
+import { moveGates, runtimeRetired } from '../../src/runtime/change.step.ts';
 import { docker } from '../../src/runtime/docker.value.ts';
 import { images } from '../../src/runtime/images.step.ts';
 import { moveRefusal, runtimeRefusal } from '../../src/runtime/runtime-change.ts';
@@ -29,6 +27,7 @@ import {
 } from '../fakes/cluster.ts';
 import { fleet } from '../fakes/fleet.ts';
 import { recordingOn } from '../fakes/on.ts';
+import { preparePhases, runtimePhases } from '../fakes/parts-of-up.ts';
 
 const hosts = [cp1, cp2, cp3, w1, w2];
 const SOCKETS = {

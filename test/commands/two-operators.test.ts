@@ -62,7 +62,8 @@ const MOCKED: Readonly<Record<string, (original: () => Promise<object>) => objec
     withRun: (_: unknown, flags: object, { command }: { readonly command: string }, work: (run: unknown) => unknown) =>
       work({ ...(seen.run as object), flags, command }),
   }),
-  'session/locks': () => ({
+  'session/locks': async (original) => ({
+    ...(await original()),
     withLocks: (_: unknown, _replaces: unknown, work: (lock: unknown) => unknown) => work(LOCK),
   }),
   'engine/plan': async (original) => ({

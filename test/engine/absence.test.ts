@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Fleet } from '../../src/cluster/fleet/fleet.ts';
 import { up } from '../../src/commands/up.phases.ts';
-import { withoutAbsent } from '../../src/engine/absence.ts';
-import { plan } from '../../src/engine/plan.ts';
+import { plan, withoutAbsent } from '../../src/engine/plan.ts';
 import type { Change, Phase, Step } from '../../src/engine/step.ts';
 import { ConnectError } from '../../src/errors.ts';
 import type { Host, LinuxHost } from '../../src/inventory/inventory.ts';

@@ -24,8 +24,7 @@ import {
   takeBack,
 } from '../../src/etcd/restore-stage.step.ts';
 import type { MemberView } from '../../src/etcd/view.facts.ts';
-import { markerAway } from '../../src/kubeadm/marker-away.step.ts';
-import { type Marker, markerOf } from '../../src/kubeadm/marker.facts.ts';
+import { type Marker, markerAway, markerOf } from '../../src/kubeadm/marker.facts.ts';
 import { noMarker } from '../../src/kubeadm/register-node.step.ts';
 import {
   clusterOf,

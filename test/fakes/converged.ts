@@ -1,10 +1,10 @@
 import type { Step, Target } from '../../src/engine/step.ts';
 import type { FileState } from '../../src/host/files.facts.ts';
+import { sysctlsOf } from '../../src/host/kernel.value.ts';
 import { apt } from '../../src/host/packages/debian-family.value.ts';
 import type { PackageState } from '../../src/host/packages/package-manager.value.ts';
 import { prepare } from '../../src/host/prepare.phases.ts';
 import type { ServiceState } from '../../src/host/services.facts.ts';
-import { sysctlsOf } from '../../src/host/sysctls.value.ts';
 import { linuxHosts } from '../../src/inventory/hosts.ts';
 import type { Role } from '../../src/inventory/inventory.ts';
 import { kubernetesPackages } from '../../src/kubeadm/packages.step.ts';

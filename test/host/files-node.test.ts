@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { distributedFiles } from '../../src/host/files.step.ts';
+import { distributedFiles } from '../../src/host/file.step.ts';
 import { filesWith } from '../fakes/files.ts';
 import { inventory } from '../fakes/inventory.ts';
 import { recordingOn } from '../fakes/on.ts';

@@ -5,12 +5,10 @@ import { parseConfigMaps, parseNodes, parseObjects, parsePods, parseSecrets } fr
 import { FactError } from '../../src/errors.ts';
 import { parseEtcd } from '../../src/etcd/view.facts.ts';
 import { modules } from '../../src/host/kernel.facts.ts';
-import { cpus, osRelease } from '../../src/host/machine.facts.ts';
+import { cpus, missingTools, osRelease } from '../../src/host/machine.facts.ts';
 import { applied, services } from '../../src/host/services.facts.ts';
 import { zram } from '../../src/host/swap.facts.ts';
-import { missingTools } from '../../src/host/system.facts.ts';
-import { parseKubeletRequests } from '../../src/kubeadm/kubelet-requests.facts.ts';
-import { kubeletConfig } from '../../src/kubeadm/kubelet.facts.ts';
+import { kubeletConfig, parseKubeletRequests } from '../../src/kubeadm/kubelet.facts.ts';
 import { expired, podsSeen, podWarnings } from '../../src/network/pods.survey.ts';
 import { itemsOf, objectOf, objectsOf, textIn, textsOf } from '../../src/shell/decode.ts';
 import type { Probe } from '../../src/shell/probe.ts';

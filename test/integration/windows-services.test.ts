@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { reset } from '../../src/commands/reset.phases.ts';
+import { reset } from '../../src/commands/remove.phases.ts';
 import type { Phase } from '../../src/engine/step.ts';
 import type { Inventory } from '../../src/inventory/inventory.ts';
 import { flannel } from '../../src/network/flannel.value.ts';

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { basename } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { reset } from '../../src/commands/reset.phases.ts';
+import { reset } from '../../src/commands/remove.phases.ts';
 import type { Phase } from '../../src/engine/step.ts';
 import type { Inventory } from '../../src/inventory/inventory.ts';
 import { started, up } from '../windows/fleets.ts';

@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
-import { acceptedConfiguration, settingIn } from '../../src/kubeadm/accepted-config.step.ts';
 import { CommandError } from '../../src/errors.ts';
 import { initDocuments } from '../../src/kubeadm/config.ts';
+import { acceptedConfiguration, settingIn } from '../../src/kubeadm/init.step.ts';
 import { paths } from '../../src/paths.ts';
 import { toYaml } from '../../src/shell/yaml.ts';
 import {
+  clusterOf,
   cp1,
   cp2,
   fleetIn,
   fleetOf,
   freshHost,
   inventoryOf,
-  clusterOf,
   joinedHost,
   targetOf,
   w1,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ClusterView } from '../../src/cluster/fleet/view.ts';
-import { adminKubeconfig } from '../../src/kubeadm/admin-kubeconfig.step.ts';
+import { adminKubeconfig } from '../../src/kubeadm/kubeconfigs.step.ts';
 import { clusterOf, cp1, factsOf, fleetIn, inventoryOf, joinedControlPlane, targetOf } from '../fakes/cluster.ts';
 import { recordingOn } from '../fakes/on.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { clean } from '../../src/commands/reset.phases.ts';
+import { clean } from '../../src/commands/remove.phases.ts';
 import type { Change, Step, Target } from '../../src/engine/step.ts';
 import { noOwnFiles, noPrograms, packagesReleased } from '../../src/kubeadm/clean-host.step.ts';
 import { docker as runtime } from '../../src/runtime/docker.value.ts';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { Event } from '../../src/engine/event.ts';
 import { line } from '../../src/report/lines.ts';
-import { awaitedHosts } from '../../src/session/awaited-hosts.ts';
+import { awaitedHosts } from '../../src/session/observe.ts';
 import { linuxHost } from '../fakes/inventory.ts';
 
 const hosts = ['cp1', 'w1', 'w2', 'w3'].map((name) => linuxHost(name));

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { Interrupted } from '../../src/errors.ts';
 import type { Context } from '../../src/session/context.ts';
-import { questions } from '../../src/session/questions.ts';
-import { UnknownHostKey } from '../../src/ssh/unknown-host-key.ts';
+import { questions } from '../../src/session/dialler.ts';
+import { UnknownHostKey } from '../../src/ssh/host-key-guard.ts';
 import { linuxHost } from '../fakes/inventory.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'kbuild-questions-'));

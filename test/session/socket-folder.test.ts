@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readlinkSync, rmSync, statSync, wri
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { socketFolder } from '../../src/session/dialler.ts';
+import { socketFolder } from '../../src/session/user-folder.ts';
 import { runtimeFolder } from '../../src/session/user-folder.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'kbuild-leftovers-'));

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { jobDeadline } from '../../src/session/options.ts';
-import { jobDeadlineMs } from '../../src/ssh/job-deadlines.ts';
+import { jobDeadlineMs } from '../../src/ssh/deadlines.ts';
 import { jobReport } from '../../src/ssh/job.ts';
 
 test('every job has a deadline: its kind’s, or one for all others', () => {

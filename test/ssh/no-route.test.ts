@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ConnectError } from '../../src/errors.ts';
 import { connectError, type Failure, withRetries } from '../../src/ssh/connect-error.ts';
-import { opensshFailure } from '../../src/ssh/openssh-failure.ts';
+import { opensshFailure } from '../../src/ssh/openssh.ts';
 import { hostOf } from '../fakes/cluster.ts';
 
 const host = hostOf({ name: 'w1' });

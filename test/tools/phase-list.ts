@@ -4,17 +4,17 @@ import { KUBEADM_AUTHORITIES } from '../../src/certificates/authorities.value.ts
 import { nearItsEnd } from '../../src/certificates/expiry.ts';
 import type { Rotating } from '../../src/certificates/rotation.step.ts';
 import type { Fleet } from '../../src/cluster/fleet/fleet.ts';
-import { rotateAuthorityPhases, ROTATION_PARTS } from '../../src/commands/certs-rotate-ca.phases.ts';
 import {
   recoverCertificatesPhases,
   renewAuthorityPhases,
   renewCertificatesPhases,
+  rotateAuthorityPhases,
+  ROTATION_PARTS,
 } from '../../src/commands/certs.phases.ts';
 import { watchedOn } from '../../src/commands/every.phases.ts';
 import { moveEndpointPhases } from '../../src/commands/move-endpoint.phases.ts';
 import { reboot } from '../../src/commands/reboot.phases.ts';
-import { remove } from '../../src/commands/remove.phases.ts';
-import { reset } from '../../src/commands/reset.phases.ts';
+import { remove, reset } from '../../src/commands/remove.phases.ts';
 import { restoreBackupPhases, restorePhases } from '../../src/commands/restore.phases.ts';
 import { up } from '../../src/commands/up.phases.ts';
 import { upgrade } from '../../src/commands/upgrade.phases.ts';

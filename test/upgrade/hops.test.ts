@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { hopsOf } from '../../src/upgrade/hops.ts';
+import { hopsOf } from '../../src/upgrade/hop.ts';
 
 describe('hops of an upgrade', () => {
   test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { removedInUse, type SettingsPlace } from '../../src/upgrade/removed-in-use.value.ts';
+import { removedInUse, type SettingsPlace } from '../../src/upgrade/removed.value.ts';
 
 const place = (over: Partial<SettingsPlace>): SettingsPlace => ({
   where: 'kubeadm.cluster.controllerManager.extraArgs',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { newestOf } from '../../src/upgrade/hops.ts';
+import { newestOf } from '../../src/upgrade/hop.ts';
 
 const entry = (name: string, version: string): string => `Package: ${name}\nVersion: ${version}\nArchitecture: amd64\n`;
 const list = [

@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest';
 import type { NodeView } from '../../src/cluster/fleet/view.ts';
 import { upgrade } from '../../src/commands/upgrade.phases.ts';
-import { withoutAbsent } from '../../src/engine/absence.ts';
 import { onlyHosts } from '../../src/engine/phases.ts';
-import { changesIn, plan } from '../../src/engine/plan.ts';
-import { addonsUpgraded } from '../../src/upgrade/addons.step.ts';
+import { changesIn, plan, withoutAbsent } from '../../src/engine/plan.ts';
+import { addonsUpgraded } from '../../src/upgrade/cluster.step.ts';
 import { hopsThrough } from '../../src/upgrade/hop.ts';
 import {
   clusterOf,

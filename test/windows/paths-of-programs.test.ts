@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Target } from '../../src/engine/step.ts';
 import { windowsPaths } from '../../src/paths.ts';
 import { kubeletServiceOf } from '../../src/windows/kubelet.step.ts';
-import { kubeProxyServiceOf } from '../../src/windows/network/kube-proxy-service.step.ts';
+import { kubeProxyServiceOf } from '../../src/windows/network/kube-proxy.step.ts';
 import { inventoryOf } from '../fakes/cluster.ts';
 import { windowsHost } from '../fakes/inventory.ts';
 import { mixedFlannel } from '../fakes/network.ts';

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { ClusterView } from '../../src/cluster/fleet/view.ts';
-import { remove } from '../../src/commands/remove.phases.ts';
-import { reset } from '../../src/commands/reset.phases.ts';
+import { remove, reset } from '../../src/commands/remove.phases.ts';
 import { up as everyPhase } from '../../src/commands/up.phases.ts';
 import type { Step, Target } from '../../src/engine/step.ts';
 import type { Inventory, WindowsHost } from '../../src/inventory/inventory.ts';

@@ -68,7 +68,7 @@ export async function candidatesFor(
     case 'checks':
       return checkNames();
     case 'certificates':
-      return plain((await import('../../certificates/kubeadm-names.ts')).RENEWED_NAMES);
+      return plain((await import('../../certificates/authorities.value.ts')).RENEWED_NAMES);
     case 'documents':
       return plain(Object.keys((await import('../../report/json.ts')).DOCUMENTS));
     case 'topics':

@@ -5,8 +5,8 @@ import { etcdCommand, type EtcdView, parseEtcd } from '../../etcd/view.facts.ts'
 import { ADMIN_KUBECONFIG, apiServerUrl } from '../../inventory/api-server.ts';
 import { controlPlanes } from '../../inventory/hosts.ts';
 import type { Inventory, LinuxHost } from '../../inventory/inventory.ts';
-import { parseKubeletRequests } from '../../kubeadm/kubelet-requests.facts.ts';
 import { servesByCluster } from '../../kubeadm/kubelet-serving.value.ts';
+import { parseKubeletRequests } from '../../kubeadm/kubelet.facts.ts';
 import { networkPlugin } from '../../network/plugins.value.ts';
 import { paths } from '../../paths.ts';
 import { handlerPodsProbe, keptHandlers } from '../../runtime/handlers.facts.ts';

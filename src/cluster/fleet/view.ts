@@ -1,7 +1,7 @@
 import type { TokenUse } from '../../certificates/token-use.facts.ts';
 import type { MemberView } from '../../etcd/view.facts.ts';
 import type { Taint } from '../../inventory/inventory.ts';
-import type { KubeletRequest } from '../../kubeadm/kubelet-requests.facts.ts';
+import type { KubeletRequest } from '../../kubeadm/kubelet.facts.ts';
 import type { HandlerPod } from '../../runtime/handlers.facts.ts';
 import { type JsonObject, within } from '../../shell/decode.ts';
 

@@ -1,5 +1,7 @@
 import { Refused } from '../../errors.ts';
 import type { Inventory, LinuxHost } from '../../inventory/inventory.ts';
+import type { HandlerKind } from '../../inventory/runtime-handlers.ts';
+import { type HandlerPackage, HANDLERS } from '../../runtime/handlers.value.ts';
 import type { Command } from '../../shell/command.ts';
 import { installPrograms } from './binaries.value.ts';
 import type { OsRelease } from './distribution.value.ts';
@@ -106,4 +108,18 @@ export function otherWay(
         `${name} is installed as a package, and the inventory wants binaries`,
         `remove the package with the host's package manager (purge ${name}), or take installFrom: binaries away`,
       );
+}
+
+/**
+ * The package by which kbuild brings the program of a handler to a host; undefined if there is none for the host's
+ * system.
+ */
+export function handlerPackage(
+  target: Parameters<typeof getsBinaries>[0],
+  kind: HandlerKind,
+): HandlerPackage | undefined {
+  const { packaged } = HANDLERS[kind];
+  const packages = knownDistribution(target.facts)?.packages;
+  if (packaged === undefined || packages === undefined || getsBinaries(target)) return undefined;
+  return packages.pick(packaged.repository).url === '' ? undefined : packaged;
 }

@@ -2,8 +2,8 @@ import { type CheckGroup, eachHost } from '../../engine/check.ts';
 import { RUNTIME_PACKAGES } from '../../runtime/runtime.check.ts';
 import { knownDistribution, supportedDistribution, versionIn } from './distributions.value.ts';
 import { getsBinaries } from './installer.value.ts';
-import { endingDay } from './keyrings.facts.ts';
 import type { ReleaseLock } from './package-manager.value.ts';
+import { endingDay } from './packages.facts.ts';
 
 const packageLocks = eachHost(
   {

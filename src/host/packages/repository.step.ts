@@ -17,9 +17,9 @@ import {
   placedRepository,
 } from './distributions.value.ts';
 import { getsBinaries, systemRuntime } from './installer.value.ts';
-import { dayOf, endingDay } from './keyrings.facts.ts';
 import { type KeyFile, readKeyFile } from './openpgp.value.ts';
 import type { PackageManager, RepositoryId, Route } from './package-manager.value.ts';
+import { dayOf, endingDay } from './packages.facts.ts';
 
 /** The signing key of a repository and its file on the host. */
 interface SigningKey {

@@ -1,4 +1,4 @@
-import { UNCONFINED } from '../../host/selinux.value.ts';
+import { UNCONFINED } from '../../host/kernel.value.ts';
 import type { Hook, HookName, Hooks, RunHere, TimeSync } from '../host-settings.ts';
 import type { Host } from '../inventory.ts';
 import type { HostEntry, InventoryFile } from '../schema/schema.ts';

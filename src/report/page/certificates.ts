@@ -1,4 +1,4 @@
-import { daysLeft, RENEWED_AT_DAYS } from '../../certificates/expiry.value.ts';
+import { daysLeft, RENEWED_AT_DAYS } from '../../certificates/fingerprint.value.ts';
 import type { RunRecord } from '../record/line.ts';
 import { hostList } from '../text.ts';
 import { html, type Html } from './html.ts';

@@ -7,8 +7,7 @@ import type { JsonObject } from '../../shell/decode.ts';
 import { nodeAccess, windowsFlannelObjects } from './flannel-pods.step.ts';
 import { flannelConfig, flanneldService, flannelNetwork, windowsCniFile } from './flannel-service.step.ts';
 import { metadataRoute } from './hns.step.ts';
-import { kubeProxyService, sourceVip } from './kube-proxy-service.step.ts';
-import { windowsKubeProxyObjects } from './kube-proxy.step.ts';
+import { kubeProxyService, sourceVip, windowsKubeProxyObjects } from './kube-proxy.step.ts';
 
 /** A network plugin on Windows hosts. */
 interface WindowsPart<P extends PluginName = PluginName> {

@@ -1,4 +1,4 @@
-import { answers, ipOf, NO_LINUX, nodeToOtherNode, toNodes, toPlace, type Trial } from './flow-parts.ts';
+import { answers, ipOf, NO_LINUX, nodeToOtherNode, toNodes, toPlace, type Trial } from './bench.ts';
 import {
   CONTENT,
   headlessOf,

@@ -1,10 +1,8 @@
 import type { NodeView } from '../../cluster/fleet/view.ts';
 import { type PodSeen, podsStarted, type PodWait } from '../../network/pods.survey.ts';
-import type { Bench } from './bench.ts';
-import type { Trial } from './flow-parts.ts';
+import type { Bench, Outside, Trial } from './bench.ts';
 import { type Flow, flows, trialOf } from './flows.ts';
 import { PLAIN_POD, podsOf, selftestObjects } from './objects.ts';
-import type { Outside } from './outside.ts';
 import { fail, type Outcome, type Row, type SelftestPlan } from './plan.ts';
 
 /** Options of a selftest. */

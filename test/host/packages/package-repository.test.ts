@@ -1,8 +1,8 @@
 // @module-tag gpg
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { apt } from '../../../src/host/packages/debian-family.value.ts';
-import type { Keyring } from '../../../src/host/packages/keyrings.facts.ts';
 import { readKeyFile } from '../../../src/host/packages/openpgp.value.ts';
+import type { Keyring } from '../../../src/host/packages/packages.facts.ts';
 import { packageRepository } from '../../../src/host/packages/repository.step.ts';
 import { gpgHome, type GpgHome } from '../../fakes/gpg.ts';
 import { inventory } from '../../fakes/inventory.ts';

@@ -4,11 +4,7 @@ import { type AuthorityCertificate, keyId, trustedKey } from '../../../src/certi
 import type { Rotating } from '../../../src/certificates/rotation.step.ts';
 import { endOf, rotationOf } from '../../../src/certificates/rotation.ts';
 import type { Fleet } from '../../../src/cluster/fleet/fleet.ts';
-import {
-  rotateAuthorityPhases,
-  ROTATION_PARTS,
-  type RotationPart,
-} from '../../../src/commands/certs-rotate-ca.phases.ts';
+import { rotateAuthorityPhases, ROTATION_PARTS, type RotationPart } from '../../../src/commands/certs.phases.ts';
 import type { Step, Target } from '../../../src/engine/step.ts';
 import type { LinuxHost } from '../../../src/inventory/inventory.ts';
 import { authoritiesWith } from '../../fakes/authorities.ts';

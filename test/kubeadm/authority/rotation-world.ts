@@ -6,7 +6,7 @@ import { type Rotating, SIGNING } from '../../../src/certificates/rotation.step.
 import { endOf, rotationOf } from '../../../src/certificates/rotation.ts';
 import type { Fleet } from '../../../src/cluster/fleet/fleet.ts';
 import { objectKey } from '../../../src/cluster/fleet/view.ts';
-import { rotateAuthorityPhases, ROTATION_PARTS } from '../../../src/commands/certs-rotate-ca.phases.ts';
+import { rotateAuthorityPhases, ROTATION_PARTS } from '../../../src/commands/certs.phases.ts';
 import type { Step, Target } from '../../../src/engine/step.ts';
 import type { Inventory, LinuxHost } from '../../../src/inventory/inventory.ts';
 import { authoritiesWith, madeAuthority } from '../../fakes/authorities.ts';

@@ -5,7 +5,7 @@ import type { Fleet } from '../../../src/cluster/fleet/fleet.ts';
 import type { LinuxFacts } from '../../../src/cluster/fleet/linux.ts';
 import { type ClusterUp, objectKey } from '../../../src/cluster/fleet/view.ts';
 import type { Inventory, LinuxHost } from '../../../src/inventory/inventory.ts';
-import { KUBE_PROXY, KUBE_PROXY_CONFIG } from '../../../src/kubeadm/endpoint-kube-proxy.step.ts';
+import { KUBE_PROXY, KUBE_PROXY_CONFIG } from '../../../src/kubeadm/endpoint-objects.step.ts';
 import type { NewEndpoint } from '../../../src/kubeadm/endpoint.facts.ts';
 import { KUBEADM_CONFIG } from '../../../src/kubeadm/endpoint.step.ts';
 import type { JsonObject } from '../../../src/shell/decode.ts';

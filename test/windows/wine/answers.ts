@@ -1,6 +1,6 @@
 /** Answers that run real programs where the model's only say what they would do. The rest of each script is as in the model. */
 import type { PsValue } from '../../../src/shell/powershell.ts';
-import { jobDeadlineMs } from '../../../src/ssh/job-deadlines.ts';
+import { jobDeadlineMs } from '../../../src/ssh/deadlines.ts';
 import { scriptFile } from '../../../src/templates.ts';
 import { filesOf } from '../host/machine.ts';
 import { type Answer, ScriptFailure } from '../host/script.ts';

@@ -1,4 +1,4 @@
-import { REQUIRED_SYSCTLS } from '../../../host/sysctls.value.ts';
+import { REQUIRED_SYSCTLS } from '../../../host/kernel.value.ts';
 import { networkPluginNamed } from '../../../network/plugins.value.ts';
 import type { Path } from '../../schema/path.ts';
 import { problem, type Rule, type Violation, warning } from '../../schema/rule.ts';

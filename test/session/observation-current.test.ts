@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isObservationCurrent } from '../../src/engine/observation-current.ts';
+import { isObservationCurrent } from '../../src/session/locks.ts';
 import type { FactOverrides } from '../fakes/facts.ts';
 import { fleet } from '../fakes/fleet.ts';
 import { inventory, linuxHost, windowsHost } from '../fakes/inventory.ts';
