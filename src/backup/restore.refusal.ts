@@ -1,4 +1,3 @@
-import { AUTHORITY_FILES } from '../certificates/authorities.facts.ts';
 import {
   AUTHORITY_SETTINGS,
   KUBEADM_AUTHORITIES,
@@ -6,6 +5,7 @@ import {
   settingOf,
   signsByCommand,
 } from '../certificates/authorities.value.ts';
+import { AUTHORITY_FILES } from '../certificates/certificates.facts.ts';
 import { shortFingerprint, spkiFingerprint } from '../certificates/fingerprint.value.ts';
 import { linuxFacts } from '../cluster/fleet/fleet.ts';
 import { lastReason, reason, type Reason, refusedFor, type Seen } from '../cluster/reasons.ts';

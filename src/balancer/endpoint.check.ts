@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { type Kinds, observedLinux } from '../cluster/fleet/fleet.ts';
-import { hasReturned } from '../cluster/return.ts';
+import { hasReturned } from '../cluster/nodes.ts';
 import {
   type Check,
   type CheckGroup,

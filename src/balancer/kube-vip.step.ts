@@ -1,5 +1,4 @@
-import { founder } from '../cluster/founder.ts';
-import { standing } from '../cluster/standing.ts';
+import { founder, standing } from '../cluster/standing.ts';
 import { runs } from '../engine/combinators.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Step, Target, Unobserved } from '../engine/step.ts';

@@ -6,8 +6,8 @@ import { type KbuildError, Refused } from '../errors.ts';
 import { unfinishedActions } from '../host/unfinished.refusal.ts';
 import { controlPlanes } from '../inventory/hosts.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import type { RotatedName } from './authorities.facts.ts';
 import { ownAuthority } from './authorities.value.ts';
+import type { RotatedName } from './certificates.facts.ts';
 
 type Unready = Refused<'not-joined' | 'authority-missing' | 'authority-key-missing'>;
 

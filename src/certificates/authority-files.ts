@@ -6,6 +6,7 @@ import { withRuntime } from '../runtime/runtimes.value.ts';
 import type { Command } from '../shell/command.ts';
 import { Secret } from '../shell/secret.ts';
 import { script } from '../templates.ts';
+import { type KubeadmAuthority, secondsOf, VALIDITY_PERIODS } from './authorities.value.ts';
 import {
   AUTHORITY_FILES,
   type AuthorityCertificate,
@@ -13,8 +14,7 @@ import {
   ROTATED_FILES,
   type RotatedName,
   trustedEnd,
-} from './authorities.facts.ts';
-import { type KubeadmAuthority, secondsOf, VALIDITY_PERIODS } from './authorities.value.ts';
+} from './certificates.facts.ts';
 
 const DAY_S = 86_400;
 

@@ -3,7 +3,6 @@ import { clusterCas, hasOwnMarker, standing } from '../cluster/standing.ts';
 import { Refused } from '../errors.ts';
 import { controlPlanes, linuxNodes } from '../inventory/hosts.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import { AUTHORITY_FILES } from './authorities.facts.ts';
 import {
   KUBEADM_AUTHORITIES,
   type KubeadmAuthority,
@@ -11,6 +10,7 @@ import {
   settingOf,
   signsByCommand,
 } from './authorities.value.ts';
+import { AUTHORITY_FILES } from './certificates.facts.ts';
 import { shortFingerprint, spkiFingerprint } from './fingerprint.value.ts';
 import { signingAuthority } from './signing-command.value.ts';
 

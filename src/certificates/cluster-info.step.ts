@@ -7,7 +7,7 @@ import { kubectl } from '../inventory/api-server.ts';
 import { type JsonObject, kubeconfigOf, ofCluster, textIn, textsOf, within, withInClusters } from '../shell/decode.ts';
 import { sh } from '../shell/sh.ts';
 import type { On } from '../ssh/remote.ts';
-import { authorityCertificate, type AuthorityCertificate } from './authorities.facts.ts';
+import { authorityCertificate, type AuthorityCertificate } from './certificates.facts.ts';
 import { certificatesIn } from './fingerprint.value.ts';
 import { bundleText } from './place-authority.step.ts';
 

@@ -9,8 +9,8 @@ import { Secret } from '../shell/secret.ts';
 import { toYaml } from '../shell/yaml.ts';
 import type { Remote } from '../ssh/remote.ts';
 import { script, using } from '../templates.ts';
-import { AUTHORITY_FILES } from './authorities.facts.ts';
 import { authorityOf, type KubeadmAuthority, type RenewedName } from './authorities.value.ts';
+import { AUTHORITY_FILES } from './certificates.facts.ts';
 import type { PkiFiles } from './shared-files.ts';
 import { signedCertificate, signingAuthority } from './signing-command.value.ts';
 

@@ -3,7 +3,6 @@ import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Change, Restart, Step, Target } from '../engine/step.ts';
 import type { LinuxHost } from '../inventory/inventory.ts';
 import type { On } from '../ssh/remote.ts';
-import type { AuthorityCertificate, RotatedName } from './authorities.facts.ts';
 import {
   keyFiles,
   KUBECONFIGS,
@@ -14,6 +13,7 @@ import {
   placeServiceAccountKey,
   readersOf,
 } from './authority-files.ts';
+import type { AuthorityCertificate, RotatedName } from './certificates.facts.ts';
 import { lostKeys, PKI_FOLDER, readPki, sharedKeyFiles } from './shared-files.ts';
 
 /**

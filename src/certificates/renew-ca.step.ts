@@ -4,9 +4,9 @@ import { standing } from '../cluster/standing.ts';
 import type { Change, Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import { authorityCertificate, type AuthorityCertificate } from './authorities.facts.ts';
 import { type KubeadmAuthority, ownAuthority } from './authorities.value.ts';
 import { renewedAuthority } from './authority-files.ts';
+import { authorityCertificate, type AuthorityCertificate } from './certificates.facts.ts';
 import { certificatesIn, leftText, shortFingerprint } from './fingerprint.value.ts';
 import {
   bundleText,

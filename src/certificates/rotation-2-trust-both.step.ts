@@ -1,7 +1,7 @@
 import { standing } from '../cluster/standing.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
-import type { AuthorityCertificate } from './authorities.facts.ts';
+import type { AuthorityCertificate } from './certificates.facts.ts';
 import { PLACED_SETTLE_MS, placementRestarts, placing } from './place-authority.step.ts';
 import { nounOf, planned, type Rotating, underWay } from './rotation.step.ts';
 import { endOf, isDropping, isSigning, notTrusting, type Rotation, signedBy, trusts } from './rotation.ts';

@@ -1,11 +1,11 @@
 import { type Fleet, observedLinux } from '../cluster/fleet/fleet.ts';
-import { type Reason, reason, type Seen } from '../cluster/reasons.ts';
+import { reason, type Reason, type Seen } from '../cluster/reasons.ts';
 import { Refused } from '../errors.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { editedParts } from '../kubeadm/settings.ts';
 import type { JsonObject } from '../shell/decode.ts';
-import { AUTHORITY_FILES, ROTATED_FILES, type RotatedName } from './authorities.facts.ts';
 import { type KubeadmAuthority, ownAuthority, settingOf } from './authorities.value.ts';
+import { AUTHORITY_FILES, ROTATED_FILES, type RotatedName } from './certificates.facts.ts';
 import { isDropping, isRotated, rotationOf, stageOf } from './rotation.ts';
 
 const OTHERS = Object.keys(ROTATED_FILES) as readonly RotatedName[];

@@ -3,7 +3,7 @@ import type { Change, Target } from '../engine/step.ts';
 import type { Argument, Inventory } from '../inventory/inventory.ts';
 import { mergedArguments } from '../inventory/merge.ts';
 import type { JsonObject } from '../shell/decode.ts';
-import type { RotatedName } from './authorities.facts.ts';
+import type { RotatedName } from './certificates.facts.ts';
 import type { KeepControlPlane } from './place-authority.step.ts';
 import { type Direction, type Rotation, rotationOf } from './rotation.ts';
 import type { TokenUse } from './token-use.facts.ts';

@@ -2,7 +2,7 @@ import { type Fleet, observedLinux } from '../cluster/fleet/fleet.ts';
 import type { LinuxFacts } from '../cluster/fleet/linux.ts';
 import { Refused } from '../errors.ts';
 import type { LinuxHost } from '../inventory/inventory.ts';
-import type { AuthorityCertificate, AuthorityFiles, RotatedName } from './authorities.facts.ts';
+import type { AuthorityCertificate, AuthorityFiles, RotatedName } from './certificates.facts.ts';
 
 /** The direction of a rotation: `forward` ends with the new authority, `back` with the old one. */
 export type Direction = 'forward' | 'back';

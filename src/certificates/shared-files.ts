@@ -9,8 +9,8 @@ import { revealed, Secret } from '../shell/secret.ts';
 import { secretYaml } from '../shell/yaml.ts';
 import type { Remote } from '../ssh/remote.ts';
 import { script } from '../templates.ts';
-import { AUTHORITY_FILES } from './authorities.facts.ts';
 import { KUBEADM_AUTHORITIES, type KubeadmAuthority, ownAuthority, signsByCommand } from './authorities.value.ts';
+import { AUTHORITY_FILES } from './certificates.facts.ts';
 
 /** AES-256: kubeadm takes 32 bytes as hexadecimal digits. */
 const KEY_BYTES = 32;

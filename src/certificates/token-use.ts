@@ -2,7 +2,7 @@ import { type Fleet, observedLinux } from '../cluster/fleet/fleet.ts';
 import type { ClusterUp } from '../cluster/fleet/view.ts';
 import { Refused } from '../errors.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import { keyId } from './authorities.facts.ts';
+import { keyId } from './certificates.facts.ts';
 import { type Direction, endOf, type Rotation } from './rotation.ts';
 import type { TokenPod, TokenSecret } from './token-use.facts.ts';
 

@@ -1,9 +1,11 @@
 import { FactError, Refused } from '../errors.ts';
+import { etcdAloneCommand, type EtcdView, parseEtcd } from '../etcd/view.facts.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
+import type { On } from '../ssh/remote.ts';
 import { type Fleet, observedLinux } from './fleet/fleet.ts';
 import type { EtcdState } from './fleet/view.ts';
 import { acting } from './live.ts';
-import { isMemberOf } from './members.ts';
+import { gate, isMemberOf } from './members.ts';
 
 /** The etcd that kbuild built. @throws FactError if it does not answer; Refused if there is none. */
 export function liveEtcd({ cluster }: Fleet): Extract<EtcdState, { readonly state: 'up' }> {
@@ -31,4 +33,39 @@ export function memberHost(inventory: Inventory, fleet: Fleet, except?: string):
     'etcd',
     `no member is healthy${except === undefined ? '' : ` beside that of ${except}`}`,
   );
+}
+
+const REMEDY =
+  'bring the members that are down back; if they are gone for good, go on with what the only one that is left has: `kbuild etcd recover --dead NAMES`, or put the others back to a snapshot: `kbuild etcd snapshot restore FILE --dead NAMES`';
+
+/** etcd as the first stacked member that answers sees it; undefined if none answers. */
+async function anyView(on: On, inventory: Inventory, fleet: Fleet): Promise<EtcdView | undefined> {
+  for (const { host } of observedLinux(fleet).filter((observed) => observed.host.role === 'control-plane')) {
+    try {
+      return parseEtcd(await on(host).run(etcdAloneCommand(inventory, host)));
+    } catch {
+      // Another member may answer. The caller reports that the API does not.
+    }
+  }
+  return undefined;
+}
+
+/**
+ * Why no host can leave a cluster whose API does not answer: the verdict of the quorum gate on each member, from what
+ * etcd's members report. undefined if quorum is not the reason. Does not throw.
+ */
+export async function quorumIsLost(
+  on: On,
+  inventory: Inventory,
+  fleet: Fleet,
+  names: readonly string[],
+): Promise<Refused | undefined> {
+  if (fleet.cluster.state !== 'down' || inventory.etcd.topology !== 'stacked') return undefined;
+  const view = await anyView(on, inventory, fleet);
+  if (view === undefined) return undefined;
+  const verdicts = view.members
+    .filter(({ name }) => names.includes(name))
+    .map(({ id }) => gate(view, { kind: 'remove', id }));
+  const refused = verdicts.find(({ allowed }) => !allowed);
+  return refused === undefined ? undefined : new Refused('quorum-lost', names.join(', '), refused.why, REMEDY);
 }

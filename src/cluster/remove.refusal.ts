@@ -11,12 +11,11 @@ import { certifiedAsAnother, otherMachine } from './identity.ts';
 import { liveCluster, type SeenLive } from './live.ts';
 import { gate, livingElsewhere, membersOf } from './members.ts';
 import { controlPlaneNodes } from './nodes.ts';
-import { type Reason, reason, refusedFor, type Seen } from './reasons.ts';
-import type { Leaving } from './removal.ts';
+import { reason, type Reason, refusedFor, type Seen } from './reasons.ts';
+import { type Leaving, stillThere } from './removal.ts';
 import { runningPrograms } from './running-programs.ts';
 import { clusterCas, clusterNameOf, standing } from './standing.ts';
 import { casOf, shareCa } from './standings.ts';
-import { stillThere } from './still-there.ts';
 
 /** Members that are healthy at another address than their host's. Asked again after the drain, when a member leaves. */
 const membersElsewhere = (

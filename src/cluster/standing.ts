@@ -1,10 +1,11 @@
 import { signingAuthority } from '../certificates/signing-command.value.ts';
 import { ADMIN_CONF } from '../inventory/api-server.ts';
-import type { Host, Inventory } from '../inventory/inventory.ts';
+import { controlPlanes } from '../inventory/hosts.ts';
+import type { Host, Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { isUndoable } from '../kubeadm/marker.facts.ts';
 import { ofCluster, within } from '../shell/decode.ts';
 import type { Watches } from '../shell/watched.ts';
-import { type Fleet, observedLinux } from './fleet/fleet.ts';
+import { type Fleet, linuxFacts, observedLinux } from './fleet/fleet.ts';
 import { isControlPlane } from './fleet/joined.ts';
 import type { LinuxFacts } from './fleet/linux.ts';
 import type { ClusterUp } from './fleet/view.ts';
@@ -181,4 +182,58 @@ export function standing({ inventory, host, facts, fleet }: Seen): Standing {
   }
   if (ours) return 'partial';
   return isMember && caSets(fleet).length === 1 ? 'joined' : 'foreign';
+}
+
+/** The host that may run `kubeadm init`, or why no host may: `isUnobserved` if a control plane was not observed. */
+type Founder = { readonly host: LinuxHost } | { readonly none: string; readonly isUnobserved?: true };
+
+/**
+ * The control plane that creates the cluster: the first of the inventory. There is none if a cluster exists, if a
+ * control plane was not observed, or if one of them holds a cluster or foreign leftovers. Throws `FactError` when a
+ * fact that it needs is unknown.
+ */
+export function founder(inventory: Inventory, fleet: Fleet): Founder {
+  if (fleet.cluster.state !== 'absent' && !isUnfinished(inventory, fleet)) return { none: 'there is a cluster' };
+  for (const host of controlPlanes(inventory)) {
+    const facts = linuxFacts(fleet, host);
+    if (facts === undefined)
+      return { none: `${host.name} was not observed, and may hold the cluster`, isUnobserved: true };
+    const found = standing({ inventory, host, facts, fleet });
+    if (found === 'joined' || found === 'foreign') return { none: `${host.name} holds a cluster (${found})` };
+  }
+  const [first] = controlPlanes(inventory);
+  return first === undefined ? { none: 'the inventory has no control plane' } : { host: first };
+}
+
+/** True if the only cluster found is that of this inventory's unfinished init. */
+const isUnfinished = (inventory: Inventory, fleet: Fleet): boolean =>
+  observedLinux(fleet)
+    .filter(({ host }) => host.role === 'control-plane')
+    .some(({ host, facts }) => standing({ inventory, host, facts, fleet }) === 'partial') &&
+  !observedLinux(fleet).some(({ host, facts }) => standing({ inventory, host, facts, fleet }) === 'joined');
+
+/**
+ * Why kbuild may not undo anything on the host yet; undefined if it may. While the API does not answer, kbuild cannot
+ * know whether quorum needs the host's etcd, or whether its node is in use. It waits if another host is joined to the
+ * cluster, or if a control plane was not observed.
+ */
+export function undoObstacle({
+  inventory,
+  host,
+  fleet,
+}: Pick<Seen, 'inventory' | 'host' | 'fleet'>): string | undefined {
+  if (fleet.cluster.state !== 'down') return undefined;
+  const unseen = controlPlanes(inventory).find(
+    (other) => other.name !== host.name && linuxFacts(fleet, other) === undefined,
+  );
+  if (unseen !== undefined) return `the API does not answer, and ${unseen.name} was not observed`;
+  const joined = fleet.hosts.find(
+    (other) =>
+      other.host.name !== host.name &&
+      (other.host.role === 'control-plane' || other.host.role === 'worker') &&
+      standing({ inventory, host: other.host, facts: other.facts, fleet }) === 'joined',
+  );
+  return joined === undefined
+    ? undefined
+    : `the API does not answer, and ${joined.host.name} is joined to the cluster: ${fleet.cluster.reason}`;
 }

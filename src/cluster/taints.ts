@@ -1,6 +1,6 @@
+import { WINDOWS_TAINT } from '../inventory/hosts.ts';
 import type { Host, Taint } from '../inventory/inventory.ts';
 import { objectOf, textsIn } from '../shell/decode.ts';
-import { WINDOWS_TAINT } from '../windows/taint.value.ts';
 import { NODE_ANNOTATION } from './fleet/ownership.ts';
 import type { NodeView } from './fleet/view.ts';
 

@@ -10,17 +10,14 @@ import { isForeignAction, isInitFromBackup, isOfOwnData, RESTORE } from '../kube
 import { networkRefusals, pluginChange } from '../network/plugins.refusal.ts';
 import { handlersInUse } from '../runtime/handlers.refusal.ts';
 import { compareVersions } from '../versions.ts';
-import { apiVersionsText, isMixed, lowestApiServer } from './api-versions.ts';
-import { begunUpgrades } from './begun-upgrade.ts';
+import { apiVersionsText, begunUpgrades, isMixed, lowestApiServer } from './api-versions.ts';
 import { type Fleet, linuxFacts, observedLinux } from './fleet/fleet.ts';
-import { founder } from './founder.ts';
 import { changeReasons, type Changing } from './host.refusal.ts';
 import { joinedRefusal } from './joined.refusal.ts';
 import { noCluster, type SeenLive } from './live.ts';
-import { controlPlaneNodes } from './nodes.ts';
-import { type Reason, reason, refusedFor, type Seen } from './reasons.ts';
-import { returnedHosts } from './return.ts';
-import { standing } from './standing.ts';
+import { controlPlaneNodes, returnedHosts } from './nodes.ts';
+import { reason, type Reason, refusedFor, type Seen } from './reasons.ts';
+import { founder, standing } from './standing.ts';
 
 /**
  * Whether a command joins hosts of the inventory to the cluster, as `up` does. `upgrade` and `reboot` leave them as

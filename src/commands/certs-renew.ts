@@ -1,6 +1,6 @@
-import { AUTHORITY_FILES } from '../certificates/authorities.facts.ts';
 import { type KubeadmAuthority, ownAuthority, RENEWED_NAMES } from '../certificates/authorities.value.ts';
 import { authorityChangeRefusals } from '../certificates/authority-change.refusal.ts';
+import { AUTHORITY_FILES } from '../certificates/certificates.facts.ts';
 import { asked, type Due, nearItsEnd } from '../certificates/expiry.ts';
 import { renewalsOf } from '../certificates/renew-ca.step.ts';
 import { observedLinux } from '../cluster/fleet/fleet.ts';

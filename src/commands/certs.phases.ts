@@ -1,5 +1,5 @@
-import type { RotatedName } from '../certificates/authorities.facts.ts';
 import type { KubeadmAuthority } from '../certificates/authorities.value.ts';
+import type { RotatedName } from '../certificates/certificates.facts.ts';
 import { authorityPublished } from '../certificates/cluster-info.step.ts';
 import { type Due, nearItsEnd } from '../certificates/expiry.ts';
 import { kubeletCertificateOfControlPlane, kubeletCertificateOfWorker } from '../certificates/kubelet-client.step.ts';

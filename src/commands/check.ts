@@ -1,5 +1,4 @@
-import { observedLinux } from '../cluster/fleet/fleet.ts';
-import type { Surveys } from '../cluster/fleet/surveys.ts';
+import { observedLinux, type Surveys } from '../cluster/fleet/fleet.ts';
 import type { NodeView } from '../cluster/fleet/view.ts';
 import { changeRefusals } from '../cluster/host.refusal.ts';
 import { acting } from '../cluster/live.ts';
@@ -12,10 +11,9 @@ import { selects } from '../inventory/hosts.ts';
 import { firstServiceAddress } from '../inventory/subnets.ts';
 import { podNetwork } from '../network/pod-network.survey.ts';
 import { podSpace } from '../network/pods.survey.ts';
-import { findingsText, junit } from '../report/findings.ts';
+import { checkVerdict, findingsText, junit } from '../report/findings.ts';
 import { jsonDocument } from '../report/json.ts';
 import { checkMarkdown } from '../report/markdown.ts';
-import { checkVerdict } from '../report/verdict.ts';
 import type { Context } from '../session/context.ts';
 import { placedFindings, placedRefusal, reportToPipeline } from '../session/inventory.ts';
 import { checkOutputFiles, writeOutputFile } from '../session/output.ts';

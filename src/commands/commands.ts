@@ -2,16 +2,12 @@ import { command, type Command, type CommandGroup } from '../session/command.ts'
 import { backup, restore, verifyBackup } from './backup.command.ts';
 import { certs, recoverCerts, renewCa, renewCerts, rotateCa } from './certs.command.ts';
 import { defragmentEtcd, recoverEtcd, restoreSnapshot, saveSnapshot } from './etcd.command.ts';
+import { moveEndpoint, reboot, remove, reset } from './hosts.command.ts';
 import { explain, init, schema, validate } from './inventory.command.ts';
-import { moveEndpoint } from './move-endpoint.command.ts';
-import { reboot } from './reboot.command.ts';
-import { remove, reset } from './remove.command.ts';
-import { report } from './report.command.ts';
 import { facts, status } from './status.command.ts';
-import { completion, kubeconfig, unlock } from './tools.command.ts';
+import { completion, kubeconfig, report, unlock, windowsSelftest } from './tools.command.ts';
 import { check, plan, up } from './up.command.ts';
 import { upgrade } from './upgrade.command.ts';
-import { windowsSelftest } from './windows-selftest.command.ts';
 
 /**
  * The program: all commands, in the order of `kbuild --help`. The code of each command is loaded when the command runs.

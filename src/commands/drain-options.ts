@@ -1,9 +1,13 @@
 import type { Drain } from '../engine/drain.ts';
 import { atOnceOf } from '../inventory/hosts.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
-import type { RebootOptions } from './reboot.command.ts';
-import { drainOf } from './remove.ts';
+import type { Flags } from '../session/options.ts';
+import type { RebootOptions } from './hosts.command.ts';
 import type { UpgradeOptions } from './upgrade.command.ts';
+
+/** How nodes are drained, by `--no-drain` and `--drain-timeout`, or by `rollout.drainTimeout` of the inventory. */
+export const drainOf = ({ rollout }: Inventory, flags: Pick<Flags, 'drain' | 'drainTimeout'>): Drain =>
+  flags.drain === false ? 'no' : { timeoutMs: flags.drainTimeout ?? rollout.drainTimeoutMs };
 
 /**
  * How a command that drains one node after another does it, by `--drain-timeout`, `--disable-eviction` and `--force`.

@@ -20,7 +20,7 @@ import {
 } from '../session/run.ts';
 import { refuseUnreachable } from '../session/selection.ts';
 import { withRun } from '../session/with-run.ts';
-import type { MoveEndpointOptions } from './move-endpoint.command.ts';
+import type { MoveEndpointOptions } from './hosts.command.ts';
 import { moveEndpointPhases, oldEndpointReasons } from './move-endpoint.phases.ts';
 
 /** @throws UsageError unless the command line names the inventory's endpoint: the operator says the same twice */

@@ -21,7 +21,7 @@ import {
 import { refuseWithoutApi } from '../session/selection.ts';
 import { withRun } from '../session/with-run.ts';
 import { awayAtOnce, rollingDrain } from './drain-options.ts';
-import type { RebootOptions } from './reboot.command.ts';
+import type { RebootOptions } from './hosts.command.ts';
 import { reboot, rebootsOf } from './reboot.phases.ts';
 
 /**

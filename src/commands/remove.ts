@@ -1,24 +1,18 @@
+import { quorumIsLost } from '../cluster/member-host.ts';
 import { controlPlaneNodes } from '../cluster/nodes.ts';
-import { quorumIsLost } from '../cluster/quorum-lost.ts';
 import { type Leaving, leavingOf } from '../cluster/removal.ts';
 import { removalRefusals } from '../cluster/remove.refusal.ts';
-import type { Drain } from '../engine/drain.ts';
 import { throwAll, UsageError } from '../errors.ts';
-import type { Inventory } from '../inventory/inventory.ts';
 import { carryOut, type Work } from '../session/carry-out.ts';
 import type { Context } from '../session/context.ts';
-import type { Flags } from '../session/options.ts';
 import { refuseForeign } from '../session/preflight.ts';
 import { confirmed, firstPlan, reachedPhases, reportNothingToDo, type Run, showPlan } from '../session/run.ts';
 import { commandWithDead, refuseUnreachable } from '../session/selection.ts';
 import { snapshotBefore } from '../session/snapshots.ts';
 import { withRun } from '../session/with-run.ts';
-import type { RemoveOptions } from './remove.command.ts';
+import { drainOf } from './drain-options.ts';
+import type { RemoveOptions } from './hosts.command.ts';
 import { remove } from './remove.phases.ts';
-
-/** How nodes are drained, by `--no-drain` and `--drain-timeout`, or by `rollout.drainTimeout` of the inventory. */
-export const drainOf = ({ rollout }: Inventory, flags: Pick<Flags, 'drain' | 'drainTimeout'>): Drain =>
-  flags.drain === false ? 'no' : { timeoutMs: flags.drainTimeout ?? rollout.drainTimeoutMs };
 
 /** Consequences of the removal that the operator should know before the question. */
 function notes({ inventory, connected }: Run, leaving: readonly Leaving[]): string {

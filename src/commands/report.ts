@@ -10,11 +10,10 @@ import { readRecord } from '../report/record/read.ts';
 import { type RecordFile, recordsIn } from '../report/record/record-files.ts';
 import { traceOf } from '../report/record/trace.ts';
 import { jsonText, lasting, table } from '../report/text.ts';
-import type { Context } from '../session/context.ts';
+import { type Context, recordFolder, stateFolder } from '../session/context.ts';
 import { DEFAULT_INVENTORY, inventoryFile } from '../session/inventory.ts';
-import { recordFolder, stateFolder } from '../session/state-folder.ts';
 import { writeOwnFile } from './own-file.ts';
-import type { ReportOptions } from './report.command.ts';
+import type { ReportOptions } from './tools.command.ts';
 
 /** How many runs an error names. */
 const NAMED = 5;

@@ -11,9 +11,9 @@ import { firstPlan, reachedPhases, reportNothingToDo, type Run, showPlan } from 
 import { commandWithDead, refuseUnreachable } from '../session/selection.ts';
 import { snapshotBefore } from '../session/snapshots.ts';
 import { withRun } from '../session/with-run.ts';
-import type { ResetOptions } from './remove.command.ts';
+import { drainOf } from './drain-options.ts';
+import type { ResetOptions } from './hosts.command.ts';
 import { remove, reset } from './remove.phases.ts';
-import { drainOf } from './remove.ts';
 
 /** The names that the operator must type: the cluster's, or each host's. */
 const namesToType = ({ flags, inventory }: Run): readonly string[] =>

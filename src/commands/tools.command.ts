@@ -1,5 +1,52 @@
 import { declare, inventoryOperand, type OptionsOf } from '../session/command.ts';
-import { connecting, everywhere, noColor, option, quiet, usual } from '../session/options.ts';
+import {
+  connecting,
+  duration,
+  everywhere,
+  json,
+  noColor,
+  option,
+  parsedOption,
+  quiet,
+  usual,
+} from '../session/options.ts';
+
+export const report = declare({
+  name: 'report',
+  summary: 'Show a run as one HTML file: result, timeline, failures, plan, cluster',
+  details:
+    'Made from the record that every run leaves in `$XDG_STATE_HOME/kbuild/<cluster>/runs`, so old and interrupted runs can be shown too. The file needs no network and can be sent to others ([report.md](report.md)). kbuild overwrites only its own reports and traces.',
+  onHosts: 'nothing',
+  operand: {
+    name: '[run]',
+    summary:
+      'id of a run or how it begins, a command for its newest run, or the path of a record (default: the newest run)',
+    completes: 'runs',
+  },
+  options: [
+    ...everywhere,
+    json,
+    quiet,
+    option('--cluster <name>', { summary: 'name of the cluster, instead of an inventory', conflicts: 'inventory' }),
+    option('-o, --output <file>', {
+      summary: 'where to write the page, - for standard output (default ./<cluster>-<run>.html)',
+    }),
+    option('--trace <file>', {
+      summary: 'write a Chrome trace, as ui.perfetto.dev opens it; the page too only with -o',
+    }),
+    option('--list', { summary: 'list the recorded runs of the cluster, the newest first', conflicts: 'output' }),
+  ],
+  examples: [
+    'kbuild report',
+    'kbuild report --list',
+    'kbuild report up -o last-up.html',
+    'kbuild report 20261121t1650 --cluster prod',
+    'kbuild report --trace trace.json',
+  ],
+});
+
+/** The values of its options. */
+export type ReportOptions = OptionsOf<typeof report>;
 
 /** The shells for which kbuild has a script. */
 export const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
@@ -53,3 +100,30 @@ export const unlock = declare({
 
 /** The values of its options. */
 export type UnlockOptions = OptionsOf<typeof unlock>;
+
+export const windowsSelftest = declare({
+  name: 'selftest',
+  summary: 'Test every connection to and from Windows pods; creates and deletes one namespace',
+  details: 'Prints a table of pass, FAIL, limit and not tried (exit 5 with a FAIL). See [windows.md](windows.md).',
+  onHosts: 'changes',
+  operand: inventoryOperand,
+  options: [
+    ...usual,
+    option('--os <system>', {
+      completes: ['windows', 'linux'],
+      summary: 'windows, or linux: the same connections on Linux nodes (default: windows)',
+    }),
+    option('--outside <host:port>', {
+      summary: "what pods reach outside the cluster, best a name (default: the test image's registry)",
+    }),
+    parsedOption('--timeout <duration>', duration, { summary: 'how long the pods may take to run (default 20m)' }),
+  ],
+  examples: [
+    'kbuild windows selftest',
+    'kbuild windows selftest --os linux',
+    'kbuild windows selftest --json | jq .rows',
+  ],
+});
+
+/** The values of its options. */
+export type WindowsSelftestOptions = OptionsOf<typeof windowsSelftest>;

@@ -9,8 +9,7 @@ import { inTurn, rolling } from '../engine/rolling.ts';
 import type { Phase, Step } from '../engine/step.ts';
 import { etcdAuthority } from '../etcd/authority.step.ts';
 import { etcdCertificates, etcdClientCertificate } from '../etcd/certificates.step.ts';
-import { etcdEndpoints } from '../etcd/endpoints.step.ts';
-import { externalEtcd } from '../etcd/external.step.ts';
+import { etcdEndpoints, externalEtcd } from '../etcd/endpoints.step.ts';
 import { etcdFounded, undoHalfFinishedEtcd } from '../etcd/found.step.ts';
 import { etcdKubelet } from '../etcd/kubelet.step.ts';
 import { etcdMembers } from '../etcd/members.step.ts';
@@ -28,7 +27,7 @@ import {
   withRole,
 } from '../inventory/hosts.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import { controlPlaneFiles } from '../kubeadm/control-plane-files.step.ts';
+import { controlPlaneFiles, kubeadmPatches } from '../kubeadm/control-plane-files.step.ts';
 import { dnsBlocks } from '../kubeadm/dns-blocks.step.ts';
 import { acceptedConfiguration } from '../kubeadm/init.step.ts';
 import type { FromBackup } from '../kubeadm/job.step.ts';
@@ -45,7 +44,6 @@ import { servesByCluster } from '../kubeadm/kubelet-serving.value.ts';
 import { kubeletSettings } from '../kubeadm/kubelet.step.ts';
 import { labelsAndTaints } from '../kubeadm/labels-taints.step.ts';
 import { kubernetesPackages } from '../kubeadm/packages.step.ts';
-import { kubeadmPatches } from '../kubeadm/patches.step.ts';
 import { noLeftoverTokens } from '../kubeadm/tokens.step.ts';
 import { networkSteps, userManifests } from '../network/plugins.step.ts';
 import { serviceSubnets } from '../network/service-subnets.step.ts';
@@ -53,8 +51,8 @@ import { handlerClasses } from '../runtime/handlers.step.ts';
 import { images } from '../runtime/images.step.ts';
 import { runtimeSteps } from '../runtime/runtimes.step.ts';
 import { atRuntimeOfHost } from '../runtime/version.step.ts';
-import { containerdRoll } from '../windows/rolling-containerd.step.ts';
 import { windowsKubernetes } from '../windows/kubernetes.step.ts';
+import { containerdRoll } from '../windows/rolling-containerd.step.ts';
 import {
   windowsJoinSteps,
   windowsNodeSteps,

@@ -7,7 +7,7 @@ import { withRun } from '../session/with-run.ts';
 import { benchOf, defaultOutside, outsideOf } from '../windows/selftest/bench.ts';
 import { type Row, selftestPlan } from '../windows/selftest/plan.ts';
 import { selftest } from '../windows/selftest/selftest.ts';
-import type { WindowsSelftestOptions } from './windows-selftest.command.ts';
+import type { WindowsSelftestOptions } from './tools.command.ts';
 
 const WORDS: Readonly<Record<Row['result'], string>> = {
   pass: 'pass',

@@ -3,7 +3,7 @@ import { hasKubelet } from '../cluster/fleet/joined.ts';
 import { type Check, type CheckGroup, eachHost, type Finding, type HostFinding } from '../engine/check.ts';
 import { KbuildError, mayBeGone } from '../errors.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
-import type { Firewall } from './firewall-rules.facts.ts';
+import type { Firewall } from './firewalld.facts.ts';
 import { closedOpenings, openingsText } from './openings.ts';
 import { listeningPorts } from './openings.value.ts';
 import type { Blocked } from './ports.survey.ts';

@@ -1,7 +1,6 @@
 import { lines, probeInPlace, unexpected } from '../shell/probe.ts';
 import { script } from '../templates.ts';
-import { type Allowed, type Firewall, OUR_NAME, portRange } from './firewall-rules.facts.ts';
-import { firewalld } from './firewalld.facts.ts';
+import { type Allowed, type Firewall, firewalld, OUR_NAME, portRange } from './firewalld.facts.ts';
 import { ALL_PORTS, type Opening } from './openings.value.ts';
 
 /** Rules that concern no connection from outside, or only its later packets. */

@@ -5,7 +5,7 @@ import { sh } from '../shell/sh.ts';
 import type { Watches } from '../shell/watched.ts';
 import { script, scriptFile } from '../templates.ts';
 import { fileChanges } from './file.step.ts';
-import type { Firewall } from './firewall-rules.facts.ts';
+import type { Firewall } from './firewalld.facts.ts';
 import { desiredOpenings, openingsText } from './openings.ts';
 import type { Opening } from './openings.value.ts';
 

@@ -1,6 +1,6 @@
 import ipaddr from 'ipaddr.js';
 import type { Host, Inventory } from '../inventory/inventory.ts';
-import type { Firewall } from './firewall-rules.facts.ts';
+import type { Firewall } from './firewalld.facts.ts';
 import { type Opening, openings } from './openings.value.ts';
 
 const network = (text: string) => ipaddr.parseCIDR(text.includes('/') ? text : `${text}/32`);

@@ -1,6 +1,6 @@
 import { onceForEach } from '../shell/memo.ts';
 import { matchesGlob } from '../shell/text.ts';
-import type { Host, Inventory, LinuxHost, Role, WindowsHost } from './inventory.ts';
+import type { Host, Inventory, LinuxHost, Role, Taint, WindowsHost } from './inventory.ts';
 
 const views = onceForEach((_: Inventory) => new Map<LinuxHost['runtime'], Inventory>());
 
@@ -95,3 +95,9 @@ export function selects(patterns: readonly string[] | undefined, name: string): 
   if (patterns === undefined) return true;
   return patterns.some((pattern) => matchesGlob(pattern, name));
 }
+
+/** Keeps pods without a toleration for Windows off the node. Set when the node registers. */
+export const WINDOWS_TAINT: Taint = { key: 'os', value: 'windows', effect: 'NoSchedule' };
+
+/** The taints with which a Windows host registers. */
+export const windowsTaints = ({ taints }: WindowsHost): readonly Taint[] => taints ?? [WINDOWS_TAINT];

@@ -4,6 +4,14 @@ import { quantityOf } from '../inventory/quantity.ts';
 import { type JsonObject, numberIn, objectsOf, ofCluster, textsOf, within } from '../shell/decode.ts';
 import { toYaml } from '../shell/yaml.ts';
 
+const NAMESPACE = 'kube-system';
+
+/** The objects that kubeadm itself creates in a cluster, by identity. */
+export const KUBEADMS_PROGRAMS = [
+  { apiVersion: 'apps/v1', kind: 'DaemonSet', metadata: { name: 'kube-proxy', namespace: NAMESPACE } },
+  { apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'coredns', namespace: NAMESPACE } },
+] as const;
+
 /** kubeadm's Deployment of cluster DNS. */
 export const COREDNS = {
   apiVersion: 'apps/v1',

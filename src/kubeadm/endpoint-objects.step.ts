@@ -22,7 +22,7 @@ import {
 } from '../shell/decode.ts';
 import { sh } from '../shell/sh.ts';
 import type { On } from '../ssh/remote.ts';
-import { KUBEADMS_PROGRAMS } from './addons.value.ts';
+import { KUBEADMS_PROGRAMS } from './coredns.ts';
 import { isLoopback, isMoving, serverAt, unproved } from './endpoint.ts';
 
 /** The identity of an object. */

@@ -1,8 +1,7 @@
 import { refuseOverwriting } from '../certificates/authority.refusal.ts';
 import { leavesOf, signedCertificates } from '../certificates/leaves.ts';
 import { ownAuthorityFiles } from '../certificates/shared-files.ts';
-import { founder } from '../cluster/founder.ts';
-import { standing } from '../cluster/standing.ts';
+import { founder, standing } from '../cluster/standing.ts';
 import type { Change, Step } from '../engine/step.ts';
 import { CommandError, Refused } from '../errors.ts';
 import { fileChanges } from '../host/file.step.ts';

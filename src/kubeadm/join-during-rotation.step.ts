@@ -1,5 +1,5 @@
-import { AUTHORITY_FILES, type AuthorityFiles, type Beside, SUFFIXES } from '../certificates/authorities.facts.ts';
 import type { KubeadmAuthority } from '../certificates/authorities.value.ts';
+import { AUTHORITY_FILES, type AuthorityFiles, type Beside, SUFFIXES } from '../certificates/certificates.facts.ts';
 import { SIGNING } from '../certificates/rotation.step.ts';
 import { copied, type PkiFiles } from '../certificates/shared-files.ts';
 import { linuxFacts } from '../cluster/fleet/fleet.ts';

@@ -2,7 +2,6 @@ import { leavesOf, signedCertificates } from '../certificates/leaves.ts';
 import { withSharedCertificates } from '../certificates/shared-files.ts';
 import { observedLinux } from '../cluster/fleet/fleet.ts';
 import type { ClusterUp } from '../cluster/fleet/view.ts';
-import { founder } from '../cluster/founder.ts';
 import { acting, liveCluster } from '../cluster/live.ts';
 import {
   type BeforeMembership,
@@ -13,7 +12,7 @@ import {
   removeMembers,
 } from '../cluster/members.ts';
 import { controlPlaneNodes } from '../cluster/nodes.ts';
-import { standing } from '../cluster/standing.ts';
+import { founder, standing } from '../cluster/standing.ts';
 import { waitForApi } from '../engine/combinators.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';

@@ -14,6 +14,7 @@ import { sh } from '../shell/sh.ts';
 import { script, using } from '../templates.ts';
 import { compareVersions, minorOf, versionIn } from '../versions.ts';
 import { kubeletArguments } from './config.ts';
+import { kubeadmPatches } from './control-plane-files.step.ts';
 import {
   hostPatches,
   KUBEADMS_OWN_FLAGS,
@@ -21,7 +22,6 @@ import {
   patchedKubeletConfig,
   sharedKubeletConfig,
 } from './kubelet-config.ts';
-import { kubeadmPatches } from './patches.step.ts';
 import { fileDiff } from './settings-preview.step.ts';
 import { editedParts } from './settings.ts';
 

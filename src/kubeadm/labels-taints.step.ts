@@ -8,10 +8,10 @@ import type { Seen } from '../cluster/standings.ts';
 import { type Applied, appliedOf, CONTROL_PLANE_TAINT, taintId, taintText, wantedTaints } from '../cluster/taints.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { kubectl } from '../inventory/api-server.ts';
+import { WINDOWS_TAINT } from '../inventory/hosts.ts';
 import type { Host } from '../inventory/inventory.ts';
 import type { On } from '../ssh/remote.ts';
 import { script } from '../templates.ts';
-import { WINDOWS_TAINT } from '../windows/taint.value.ts';
 
 /** A target of either system. */
 type Any = Pick<Target<'linux' | 'windows'>, 'inventory' | 'fleet' | 'host'> & Seen;

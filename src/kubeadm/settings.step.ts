@@ -16,9 +16,9 @@ import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import type { On } from '../ssh/remote.ts';
 import { script } from '../templates.ts';
 import { applySettings, inOrder, type KubeadmPart } from './apply-settings.ts';
+import { kubeadmPatches } from './control-plane-files.step.ts';
 import { dnsDifferences, replicasBack } from './coredns.ts';
 import { refuseFixed } from './fixed-settings.step.ts';
-import { kubeadmPatches } from './patches.step.ts';
 import { INVENTORY_NAME, settingsPreview, settingsRestarts } from './settings-preview.step.ts';
 import {
   type Begun,

@@ -109,3 +109,83 @@ export const clusterPages = {
     why: 'Run the same command again: it goes on from what is there.',
   },
 } as const;
+
+/** Runs: locks, actions that were cut off, and changes that are in no confirmed plan. */
+export const runPages = {
+  locked: {
+    title: 'another run holds the lock of a host or of the cluster',
+    why: 'Two runs would undo each other. Wait until the other run has ended. If it runs nowhere any more, `kbuild unlock --force` frees the lock.',
+  },
+  'lock-freed': {
+    title: 'the lock of this run was freed by force',
+    why: 'Another run may change the hosts now. Look who freed it, then run the same command again.',
+  },
+  'unplanned-change': {
+    title: 'a change is due that was not in the confirmed plan',
+    why: 'The host has changed since the plan was confirmed. Run the same command again, and confirm the new plan.',
+  },
+  'unfinished-action': {
+    title: 'an action that was cut off lies on a host, and this command does not finish it',
+    why: 'A half-finished join, removal or restore must end before something else begins. Run the command that the message names, then this one again.',
+  },
+  'unreadable-marker': {
+    title: 'the marker of an unfinished action cannot be read',
+    why: 'It is corrupt, or a newer kbuild wrote it. Finish the action with the kbuild that began it; if none is under way, delete the file that the message names.',
+  },
+  'settings-not-applied': {
+    title: 'settings were edited and not applied yet',
+    why: 'kubeadm would mix them with this change. Apply them with `kbuild up`, then run this command again.',
+  },
+} as const;
+
+/** Versions and upgrades. */
+export const versionPages = {
+  downgrade: {
+    title: 'kubernetes.version is older than what the cluster runs',
+    why: 'Kubernetes has no downgrade, not even to an older patch. Set the version to what runs, or to a newer one.',
+  },
+  'unknown-version': {
+    title: 'this kbuild does not know a minor of Kubernetes on the way',
+    why: 'Name a minor that it knows, or use a newer kbuild.',
+  },
+  'version-unpublished': {
+    title: 'the repository has no packages of a minor on the way, or cannot list them',
+    why: 'An upgrade takes every minor. Name the version with `kubernetes.via`, or mirror the packages.',
+  },
+  'minors-apart': {
+    title: 'components would be, or are, further apart than Kubernetes supports',
+    why: 'API servers may be one minor apart, and kubelets three minors older and never newer. Upgrade the oldest first, and all control planes in one run.',
+  },
+  'upgrade-unfinished': {
+    title: 'an upgrade is half done',
+    why: 'The change would be mixed with it. Finish it with `kbuild upgrade` and the version that the message names.',
+  },
+  'etcd-copy-space': {
+    title: 'there is too little space for the copy of etcd that kubeadm makes before it exchanges etcd',
+    why: 'The upgrade would stop in the middle. Make room on the volume that the message names.',
+  },
+  'etcd-too-old': {
+    title: 'etcd is older than the next Kubernetes needs',
+    why: 'Upgrade etcd first, one member at a time, or take the tag that keeps it old out of the inventory.',
+  },
+  'runtime-misfit': {
+    title: 'the container runtime does not fit a version of Kubernetes on the way',
+    why: 'The kubelet would not start. Change `runtime.version`.',
+  },
+  'cgroup-v1': {
+    title: 'a host runs on cgroup v1, with which the next kubelet does not start',
+    why: 'Boot it with cgroup v2, or accept v1 in the inventory.',
+  },
+  'cgroup-driver-unfinished': {
+    title: 'pods of a host still run by another cgroup driver',
+    why: 'Finish the change with `kbuild up`, or set `runtime.cgroupDriver` back.',
+  },
+  'removed-api': {
+    title: 'the next Kubernetes cannot read objects of an API',
+    why: 'They would stay in etcd where nothing can read or delete them. Delete them when you know what they are for ([docs/upgrade-removed.md](upgrade-removed.md)).',
+  },
+  'removed-setting': {
+    title: 'a setting is in use that the next Kubernetes does not know',
+    why: 'The component would not start. The message says where it stands and what takes its place ([docs/upgrade-removed.md](upgrade-removed.md)).',
+  },
+} as const;

@@ -1,12 +1,8 @@
-import { backupPages } from './backups.ts';
 import { certificatePages } from './certificates.ts';
-import { clusterPages } from './cluster.ts';
-import { endpointPages } from './endpoint.ts';
-import { etcdPages } from './etcd.ts';
-import { hostPages } from './hosts.ts';
+import { clusterPages, runPages, versionPages } from './cluster.ts';
+import { backupPages, etcdPages } from './etcd.ts';
+import { endpointPages, hostPages } from './hosts.ts';
 import type { RefusalPage } from './page.ts';
-import { runPages } from './runs.ts';
-import { versionPages } from './versions.ts';
 
 /** Refusals by subject, as docs/refusals.md shows them. */
 const SUBJECTS: Readonly<Record<string, Readonly<Partial<Record<RefusalName, RefusalPage>>>>> = {

@@ -9,7 +9,7 @@ import { proxyDropIn, service } from '../host/service.step.ts';
 import type { Watches } from '../shell/watched.ts';
 import { containerd as runtime } from './containerd.value.ts';
 import { handlerSteps } from './handlers.step.ts';
-import { registries, runtimeProved } from './registries.step.ts';
+import { registries, runtimeProved } from './images.step.ts';
 import { runtimePackages } from './runtimes.value.ts';
 import { installedRuntime } from './version.step.ts';
 

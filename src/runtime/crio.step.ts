@@ -8,7 +8,7 @@ import { proxyDropIn, service } from '../host/service.step.ts';
 import { sh } from '../shell/sh.ts';
 import { crio as runtime } from './crio.value.ts';
 import { handlerSteps } from './handlers.step.ts';
-import { registries, runtimeProved } from './registries.step.ts';
+import { registries, runtimeProved } from './images.step.ts';
 
 const { paths, unit } = runtime;
 

@@ -7,7 +7,7 @@ import { packageRepository } from '../host/packages/repository.step.ts';
 import { proxyDropIn, service } from '../host/service.step.ts';
 import type { Watches } from '../shell/watched.ts';
 import { docker as runtime } from './docker.value.ts';
-import { registries, runtimeProved } from './registries.step.ts';
+import { registries, runtimeProved } from './images.step.ts';
 import { runtimePackages } from './runtimes.value.ts';
 import { sharedSettingsChanges, sharedSettingsFiles } from './settings-file.step.ts';
 import { installedRuntime } from './version.step.ts';

@@ -22,10 +22,9 @@ import { sh } from '../shell/sh.ts';
 import type { Remote } from '../ssh/remote.ts';
 import { ed25519Seed } from '../ssh/ssh2-keys.ts';
 import { script } from '../templates.ts';
-import type { Context } from './context.ts';
+import { type Context, stateFolder } from './context.ts';
 import { inventoryFile, readInventory } from './inventory.ts';
 import type { Flags } from './options.ts';
-import { stateFolder } from './state-folder.ts';
 
 /** What the command line says about how a backup is locked. */
 export interface LockFlags {

@@ -1,4 +1,6 @@
 import { createReadStream, createWriteStream } from 'node:fs';
+import { userInfo } from 'node:os';
+import { isAbsolute, join } from 'node:path';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import type { Emit } from '../engine/event.ts';
@@ -7,6 +9,7 @@ import { withoutCommands } from '../report/pipelines.ts';
 import { styled } from '../report/styled.ts';
 import { visible } from '../report/text.ts';
 import type { Secret } from '../shell/secret.ts';
+import { userFolder } from './user-folder.ts';
 
 /** The terminal of a question. */
 interface AskedOn {
@@ -179,3 +182,39 @@ export interface RunLog {
   /** Aborted by Ctrl-C, the run's deadline or a lost lock. */
   readonly signal: AbortSignal;
 }
+
+/**
+ * The user's home folder as the system knows it: a service of systemd has no $HOME. @throws UsageError if there is none
+ */
+function systemHome(): string {
+  try {
+    const { homedir } = userInfo();
+    if (isAbsolute(homedir)) return homedir;
+  } catch {
+    // The user has no entry in passwd, as in some containers.
+  }
+  throw new UsageError('there is no folder for logs and records (found no home folder of this user)', {
+    remedy: 'set HOME or XDG_STATE_HOME to an absolute path',
+  });
+}
+
+/**
+ * Where kbuild keeps logs, records and snapshots of a cluster on this machine: below $XDG_STATE_HOME, default
+ * ~/.local/state.
+ * @throws UsageError if there is no home folder
+ */
+export function stateFolder({ env }: Pick<Context, 'env'>, cluster: string): string {
+  const state = userFolder(env, 'XDG_STATE_HOME', '.local/state') ?? join(systemHome(), '.local/state');
+  return join(state, 'kbuild', cluster);
+}
+
+/** Where the records of a cluster's runs are. */
+export const recordFolder = (context: Pick<Context, 'env'>, cluster: string): string =>
+  join(stateFolder(context, cluster), 'runs');
+
+/** A time in UTC as names of files hold it, with its milliseconds: `20261121T165045-000`. */
+export const stamp = (ms: number): string =>
+  new Date(ms)
+    .toISOString()
+    .replaceAll(/[-:]|Z/g, '')
+    .replace('.', '-');

@@ -10,11 +10,10 @@ import { type Markdown, markdownText } from '../report/markdown.ts';
 import { annotations, codeQuality, type PlacedFinding, placedProblems, placeOf } from '../report/pipelines.ts';
 import { counted } from '../report/text.ts';
 import { systemText } from '../shell/system-error.ts';
-import type { Context } from './context.ts';
+import { type Context, stateFolder } from './context.ts';
 import type { Flags } from './options.ts';
 import { writeOutputFile } from './output.ts';
 import type { Run } from './run.ts';
-import { stateFolder } from './state-folder.ts';
 
 /** What of warnings makes them the same: a line that was added above them changes nothing. */
 const signOf = (warnings: readonly Problem[]): string =>

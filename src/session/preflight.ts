@@ -1,6 +1,5 @@
 import { lostCluster } from '../backup/lost-cluster.ts';
-import { type Fleet, type Kinds, linuxFacts, observedLinux } from '../cluster/fleet/fleet.ts';
-import type { Surveys } from '../cluster/fleet/surveys.ts';
+import { type Fleet, type Kinds, linuxFacts, observedLinux, type Surveys } from '../cluster/fleet/fleet.ts';
 import { changeRefusals, type Moving } from '../cluster/host.refusal.ts';
 import { refusedWorkers } from '../cluster/joined.refusal.ts';
 import { type Joining, refusals } from '../cluster/up.refusal.ts';
@@ -17,9 +16,8 @@ import { downloads, type Wanted } from '../host/packages/downloads.survey.ts';
 import { portMatrix, type Way } from '../host/ports.survey.ts';
 import { inventoryOn } from '../inventory/hosts.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
-import { findingsText } from '../report/findings.ts';
+import { failedText, findingsText } from '../report/findings.ts';
 import { findingsNote, portsNote } from '../report/record/notes.ts';
-import { failedText } from '../report/verdict.ts';
 import { dataFolderOf } from '../runtime/runtimes.value.ts';
 import { wantedDownloads } from './downloads.ts';
 import type { Run } from './run.ts';

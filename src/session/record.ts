@@ -12,11 +12,10 @@ import { ownRecord, recorder, type Recorder } from '../report/record/recorder.ts
 import { traceOf } from '../report/record/trace.ts';
 import { jsonText } from '../report/text.ts';
 import type { Connected } from './connect.ts';
-import type { Context } from './context.ts';
+import { type Context, recordFolder } from './context.ts';
 import type { RunOutput } from './output.ts';
 import type { Run } from './run.ts';
 import { sendSpans } from './spans.ts';
-import { recordFolder } from './state-folder.ts';
 
 /**
  * Identifies where process ids are unique: this boot of this machine, and the process namespace in it. Two containers

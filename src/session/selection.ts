@@ -1,6 +1,6 @@
 import type { Fleet } from '../cluster/fleet/fleet.ts';
-import { quorumIsLost } from '../cluster/quorum-lost.ts';
-import { stillThere, type StillThere } from '../cluster/still-there.ts';
+import { quorumIsLost } from '../cluster/member-host.ts';
+import { stillThere, type StillThere } from '../cluster/removal.ts';
 import { checkNames } from '../commands/every.checks.ts';
 import { hasRemedy, type KbuildError, mayBeGone, Refused, SeveralErrors, UsageError } from '../errors.ts';
 import { unknownCheck } from '../inventory/file/messages.ts';

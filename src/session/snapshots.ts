@@ -10,8 +10,8 @@ import { makeFolder } from '../report/files.ts';
 import { sh } from '../shell/sh.ts';
 import type { On } from '../ssh/remote.ts';
 import type { KeepBefore } from '../upgrade/control-plane.step.ts';
+import { stamp, stateFolder } from './context.ts';
 import type { Run } from './run.ts';
-import { stamp, stateFolder } from './state-folder.ts';
 
 /** What a retention may delete. */
 interface Retention {

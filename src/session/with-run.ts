@@ -13,7 +13,7 @@ import { atVersion } from '../upgrade/at-version.value.ts';
 import { hasOldKubelet } from '../upgrade/versions.ts';
 import { compareVersions, versionIn } from '../versions.ts';
 import { connect, type Connected } from './connect.ts';
-import type { Context, RunLog } from './context.ts';
+import { type Context, type RunLog, stamp, stateFolder } from './context.ts';
 import { type Ending, reportEnd, reportError } from './end-report.ts';
 import { readInventory } from './inventory.ts';
 import type { Flags } from './options.ts';
@@ -22,7 +22,6 @@ import { noteFound, runRecording, type RunRecording } from './record.ts';
 import { type BeginWait, type Run, type RunOptions, waitsOf } from './run.ts';
 import { checkDeadNames, checkSelection, refuseLivingDead, withoutGroups } from './selection.ts';
 import { spanHeaders } from './spans.ts';
-import { stamp, stateFolder } from './state-folder.ts';
 
 /**
  * The inventory as if it named the version that the live cluster runs, where that is older: only `upgrade` changes it,

@@ -1,5 +1,10 @@
-import { apiServerVersions, staticPodVersions } from '../cluster/api-versions.ts';
-import { begunUpgrade, type BegunUpgrade, begunUpgrades } from '../cluster/begun-upgrade.ts';
+import {
+  apiServerVersions,
+  begunUpgrade,
+  type BegunUpgrade,
+  begunUpgrades,
+  staticPodVersions,
+} from '../cluster/api-versions.ts';
 import type { Fleet } from '../cluster/fleet/fleet.ts';
 import type { ClusterUp } from '../cluster/fleet/view.ts';
 import { standing } from '../cluster/standing.ts';

@@ -1,5 +1,4 @@
-import { staticPodVersions } from '../cluster/api-versions.ts';
-import { begunUpgrade } from '../cluster/begun-upgrade.ts';
+import { begunUpgrade, staticPodVersions } from '../cluster/api-versions.ts';
 import type { ClusterUp, ClusterView } from '../cluster/fleet/view.ts';
 import { passRestartGate } from '../cluster/restart-gate.ts';
 import { standing } from '../cluster/standing.ts';

@@ -4,7 +4,7 @@ import type { ClusterUp } from '../cluster/fleet/view.ts';
 import { isMemberOf } from '../cluster/members.ts';
 import { controlPlaneNodes } from '../cluster/nodes.ts';
 import { Refused } from '../errors.ts';
-import { OLDEST_EXTERNAL_ETCD } from '../etcd/external.step.ts';
+import { OLDEST_EXTERNAL_ETCD } from '../etcd/endpoints.step.ts';
 import { sizeText } from '../etcd/space.ts';
 import { inventoryOn, linuxHosts } from '../inventory/hosts.ts';
 import type { Inventory } from '../inventory/inventory.ts';

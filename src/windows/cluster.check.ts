@@ -1,10 +1,10 @@
 import { objectKey } from '../cluster/fleet/view.ts';
 import { type Check, type CheckGroup, eachWindowsHost } from '../engine/check.ts';
 import { windowsHosts } from '../inventory/hosts.ts';
-import { KUBEADMS_PROGRAMS } from '../kubeadm/addons.value.ts';
+import { KUBEADMS_PROGRAMS } from '../kubeadm/coredns.ts';
 import { programFolders, windowsPaths } from '../paths.ts';
 import type { JsonObject } from '../shell/decode.ts';
-import { writersOf } from './writers.facts.ts';
+import { writersOf } from './files.facts.ts';
 
 /** Groups that contain ordinary users, by their SDDL abbreviation (source: Microsoft, "SID strings"). */
 const GROUPS: Readonly<Record<string, string>> = {

@@ -1,5 +1,4 @@
-import { standing } from '../cluster/standing.ts';
-import { undoObstacle } from '../cluster/undo-obstacle.ts';
+import { standing, undoObstacle } from '../cluster/standing.ts';
 import { runsOnWindows } from '../engine/combinators.ts';
 import type { Step } from '../engine/step.ts';
 import { Refused } from '../errors.ts';

@@ -1,3 +1,4 @@
+import { windowsTaints } from '../inventory/hosts.ts';
 import type { Argument, Inventory, WindowsHost } from '../inventory/inventory.ts';
 import { beyond, merged, mergedArguments } from '../inventory/merge.ts';
 import type { JoinCredentials } from '../kubeadm/config.ts';
@@ -10,7 +11,6 @@ import type { Secret } from '../shell/secret.ts';
 import { toYaml } from '../shell/yaml.ts';
 import type { Remote } from '../ssh/remote.ts';
 import { powershell } from '../templates.ts';
-import { windowsTaints } from './taint.value.ts';
 
 /** containerd's pipe as kubeadm and crictl name it. */
 export const WINDOWS_CRI_SOCKET = 'npipe:////./pipe/containerd-containerd';

@@ -3,6 +3,7 @@ import { standing } from '../cluster/standing.ts';
 import { waitForApi } from '../engine/combinators.ts';
 import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Step, Target } from '../engine/step.ts';
+import { windowsTaints } from '../inventory/hosts.ts';
 import type { Argument } from '../inventory/inventory.ts';
 import { holds, mergedArguments } from '../inventory/merge.ts';
 import { KUBEADMS_OWN_FLAGS } from '../kubeadm/kubelet-config.ts';
@@ -18,7 +19,6 @@ import {
   windowsService,
   windowsServiceChanges,
 } from './service.step.ts';
-import { windowsTaints } from './taint.value.ts';
 
 /**
  * Updates the kubelet's configuration of a joined host if the cluster's settings or the host's own have changed. Does

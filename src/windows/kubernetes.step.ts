@@ -6,12 +6,12 @@ import { networkPlugin, windowsServices } from '../network/plugins.value.ts';
 import { programFolders, windowsPaths } from '../paths.ts';
 import { powershell } from '../templates.ts';
 import { windowsFile } from './file.step.ts';
+import { writersOf } from './files.facts.ts';
 import { WINDOWS_CRI_SOCKET } from './kubeadm.ts';
 import { kubeletService } from './kubelet.step.ts';
 import { isService } from './network/hns.step.ts';
 import { kubernetesProgram, pinnedProgram, program, VERSION_ARGUMENTS } from './programs.step.ts';
 import { NSSM } from './service.step.ts';
-import { writersOf } from './writers.facts.ts';
 
 /**
  * Lets only administrators write to the folders whose programs SYSTEM runs. Those that Windows makes below C:\ let

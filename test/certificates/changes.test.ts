@@ -1,6 +1,6 @@
 // @module-tag openssl
 import { describe, expect, test } from 'vitest';
-import { parseAuthorities } from '../../src/certificates/authorities.facts.ts';
+import { parseAuthorities } from '../../src/certificates/certificates.facts.ts';
 import { duringRotation, rotationReasons } from '../../src/certificates/rotation.refusal.ts';
 import { type Rotating, withSigning } from '../../src/certificates/rotation.step.ts';
 import type { Fleet } from '../../src/cluster/fleet/fleet.ts';

@@ -1,8 +1,8 @@
 // @module-tag openssl
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import type { AuthorityCertificate } from '../../src/certificates/authorities.facts.ts';
 import { authorityChangeRefusals } from '../../src/certificates/authority-change.refusal.ts';
+import type { AuthorityCertificate } from '../../src/certificates/certificates.facts.ts';
 import { authorityPublished, CLUSTER_INFO } from '../../src/certificates/cluster-info.step.ts';
 import { authorityRenewed, renewalsOf, renewedCas } from '../../src/certificates/renew-ca.step.ts';
 import type { LinuxFacts } from '../../src/cluster/fleet/linux.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { keyId, parseAuthorities } from '../../src/certificates/authorities.facts.ts';
+import { keyId, parseAuthorities } from '../../src/certificates/certificates.facts.ts';
 import { duringRotation, rotationReasons } from '../../src/certificates/rotation.refusal.ts';
 import type { Rotating } from '../../src/certificates/rotation.step.ts';
 import { isDropping, rotationOf, stageOf } from '../../src/certificates/rotation.ts';

@@ -1,4 +1,4 @@
-import type { Surveys } from '../../src/cluster/fleet/surveys.ts';
+import type { Surveys } from '../../src/cluster/fleet/fleet.ts';
 import type { ClusterView } from '../../src/cluster/fleet/view.ts';
 import type { Inventory, LinuxHost, Signatures, WindowsHost } from '../../src/inventory/inventory.ts';
 import type { HandlerKind, RuntimeHandler } from '../../src/inventory/runtime-handlers.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { commandLineError, ended } from '../../src/cli/command-line-error.ts';
 import { ConnectError } from '../../src/errors.ts';
-import { BUGS } from '../../src/project.ts';
+import { BUGS } from '../../src/versions.ts';
 
 const NAMES = ['init', 'status', 'remove', 'reset', 'restore', 'unlock', 'up'];
 const unknown = (word: string) =>

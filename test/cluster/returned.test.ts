@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { virtualAddress } from '../../src/balancer/endpoint.check.ts';
 import type { LinuxFacts } from '../../src/cluster/fleet/linux.ts';
 import type { ClusterUp } from '../../src/cluster/fleet/view.ts';
-import { hasReturned } from '../../src/cluster/return.ts';
+import { hasReturned } from '../../src/cluster/nodes.ts';
 import { refusals } from '../../src/cluster/up.refusal.ts';
 import { remove, reset } from '../../src/commands/remove.phases.ts';
 import { paths } from '../../src/paths.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { LinuxFacts } from '../../src/cluster/fleet/linux.ts';
 import type { ClusterView } from '../../src/cluster/fleet/view.ts';
-import { founder } from '../../src/cluster/founder.ts';
-import { standing } from '../../src/cluster/standing.ts';
+import { founder, standing } from '../../src/cluster/standing.ts';
 import { FactError } from '../../src/errors.ts';
 import {
   CA,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Fleet } from '../../src/cluster/fleet/fleet.ts';
-import { stillThere } from '../../src/cluster/still-there.ts';
+import { stillThere } from '../../src/cluster/removal.ts';
 import { FactError } from '../../src/errors.ts';
 import { nodeOf } from '../fakes/cluster.ts';
 

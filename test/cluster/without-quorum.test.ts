@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { quorumIsLost } from '../../src/cluster/quorum-lost.ts';
+import { quorumIsLost } from '../../src/cluster/member-host.ts';
 import { cp1, cp2, fleetIn, inventoryOf, joinedHost } from '../fakes/cluster.ts';
 import { recordingOn } from '../fakes/on.ts';
 

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, symlinkSync, wr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { ReportOptions } from '../../src/commands/report.command.ts';
 import { runReport } from '../../src/commands/report.ts';
+import type { ReportOptions } from '../../src/commands/tools.command.ts';
 import { REPORT_BEGINS } from '../../src/report/page/page.ts';
 import type { Context } from '../../src/session/context.ts';
 import { FAILED_RUN, killedRunText, recordHeadOf, recordText } from '../fakes/record.ts';

@@ -4,7 +4,7 @@ import type { LinuxFacts } from '../../src/cluster/fleet/linux.ts';
 import type { NodeView } from '../../src/cluster/fleet/view.ts';
 import { changesIn, plan } from '../../src/engine/plan.ts';
 import type { Inventory, LinuxHost, RuntimeName } from '../../src/inventory/inventory.ts';
-import { kubeadmPatches } from '../../src/kubeadm/patches.step.ts';
+import { kubeadmPatches } from '../../src/kubeadm/control-plane-files.step.ts';
 import { moveGates, runtimeRetired } from '../../src/runtime/change.step.ts';
 import { docker } from '../../src/runtime/docker.value.ts';
 import { images } from '../../src/runtime/images.step.ts';

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { parse, stringify } from 'yaml';
-import { stateFolder } from '../../src/session/state-folder.ts';
+import { stateFolder } from '../../src/session/context.ts';
 import { Unmet } from '../lab/errors.ts';
 import { roleOf } from '../lab/inventory.ts';
 import { echoThroughService, kubectl } from '../lab/pods.ts';

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stringify } from 'yaml';
 import { recordsIn } from '../../src/report/record/record-files.ts';
-import { recordFolder } from '../../src/session/state-folder.ts';
+import { recordFolder } from '../../src/session/context.ts';
 import { requireLab } from '../lab/build-all.ts';
 import * as lab from '../lab/lab.ts';
 import { echoThroughService } from '../lab/pods.ts';

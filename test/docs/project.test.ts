@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { BUGS, KEYWORDS, REPOSITORY } from '../../src/project.ts';
+import { BUGS, KEYWORDS, REPOSITORY } from '../../src/versions.ts';
 
 const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as Readonly<
   Record<string, unknown>
 >;
 
-test('package.json names the repository, its bugs and the keywords of src/project.ts', () => {
+test('package.json names the repository, its bugs and the keywords of src/versions.ts', () => {
   expect(manifest).toMatchObject({
     repository: { type: 'git', url: `git+${REPOSITORY}.git` },
     bugs: BUGS,

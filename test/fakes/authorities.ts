@@ -9,7 +9,7 @@ import {
   type AuthorityFiles,
   parseAuthorities,
   type RotatedName,
-} from '../../src/certificates/authorities.facts.ts';
+} from '../../src/certificates/certificates.facts.ts';
 import { findProgram } from '../needs/table.ts';
 
 let standIns = 0;

@@ -1,4 +1,4 @@
-import { parseAuthorities } from '../../src/certificates/authorities.facts.ts';
+import { parseAuthorities } from '../../src/certificates/certificates.facts.ts';
 import type { Fleet, Kinds } from '../../src/cluster/fleet/fleet.ts';
 import type { LinuxFacts } from '../../src/cluster/fleet/linux.ts';
 import type { ClusterUp, ClusterView, NodeView, PodView } from '../../src/cluster/fleet/view.ts';

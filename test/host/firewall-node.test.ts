@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Target } from '../../src/engine/step.ts';
-import type { Allowed, Firewall } from '../../src/host/firewall-rules.facts.ts';
 import { firewallClosed, firewallOpen } from '../../src/host/firewall.step.ts';
+import type { Allowed, Firewall } from '../../src/host/firewalld.facts.ts';
 import { closedOpenings } from '../../src/host/openings.ts';
 import { openings } from '../../src/host/openings.value.ts';
 import type { LinuxHost } from '../../src/inventory/inventory.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { CheckedFinding } from '../../src/engine/check.ts';
-import { checkVerdict, failedText } from '../../src/report/verdict.ts';
+import { checkVerdict, failedText } from '../../src/report/findings.ts';
 
 const finding = (severity: CheckedFinding['severity'], check: string, host?: string): CheckedFinding => ({
   severity,

@@ -1,6 +1,6 @@
 import { userInfo } from 'node:os';
 import { describe, expect, test } from 'vitest';
-import { recordFolder, stateFolder } from '../../src/session/state-folder.ts';
+import { recordFolder, stateFolder } from '../../src/session/context.ts';
 
 describe('the folder of logs and records', () => {
   test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { writersOf } from '../../src/windows/writers.facts.ts';
+import { writersOf } from '../../src/windows/files.facts.ts';
 import { scriptText } from './grammar.ts';
 
 const ADMINISTRATORS = '(A;OICIID;FA;;;SY)(A;OICIID;FA;;;BA)';

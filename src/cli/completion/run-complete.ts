@@ -2,8 +2,7 @@ import { open } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { commands } from '../../commands/commands.ts';
 import { namesIn, type NamesInInventory } from '../../inventory/file/names.ts';
-import type { Context } from '../../session/context.ts';
-import { recordFolder } from '../../session/state-folder.ts';
+import { type Context, recordFolder } from '../../session/context.ts';
 import { answerFor, answerText } from './answer.ts';
 import { positionOf } from './position.ts';
 

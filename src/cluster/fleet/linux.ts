@@ -1,8 +1,7 @@
 import { isIP } from 'node:net';
 import { endpoint } from '../../balancer/endpoint.facts.ts';
 import { balancer } from '../../balancer/haproxy.facts.ts';
-import { authorities } from '../../certificates/authorities.facts.ts';
-import { certificates } from '../../certificates/certificates.facts.ts';
+import { authorities, certificates } from '../../certificates/certificates.facts.ts';
 import { etcdPki } from '../../etcd/certificates.facts.ts';
 import { externalEtcd } from '../../etcd/external.facts.ts';
 import { etcdFolder, etcdServers, etcdToken } from '../../etcd/folder.facts.ts';

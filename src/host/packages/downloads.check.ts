@@ -1,4 +1,4 @@
-import type { Surveys } from '../../cluster/fleet/surveys.ts';
+import type { Surveys } from '../../cluster/fleet/fleet.ts';
 import type { Check, CheckGroup, Finding } from '../../engine/check.ts';
 import type { Fault, NotThere } from './downloads.survey.ts';
 

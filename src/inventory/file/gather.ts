@@ -6,10 +6,10 @@ import type { RunHere } from '../host-settings.ts';
 import type { Path } from '../schema/path.ts';
 import type { InventoryFile } from '../schema/schema.ts';
 import { hooksHere } from './host-settings.ts';
+import { kubernetesKeys, runtimeKeys, type RuntimeKeys, type SigningKeys } from './keys.ts';
 import { kubeletPatchProblems } from './kubelet-patch.ts';
 import { type AppliedManifests, readManifests } from './manifests.ts';
 import { type Reader, readerOf, type Report } from './reader.ts';
-import { kubernetesKeys, runtimeKeys, type RuntimeKeys, type SigningKeys } from './signing-keys.ts';
 import type { Sources } from './sources.ts';
 import type { SshSecrets } from './ssh.ts';
 

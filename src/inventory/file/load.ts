@@ -6,7 +6,7 @@ import { type Path, showPath } from '../schema/path.ts';
 import { decode } from './decode.ts';
 import { type Found, parseInventory } from './document.ts';
 import { gather } from './gather.ts';
-import { missingKeys } from './login-keys.ts';
+import { missingKeys } from './keys.ts';
 import { reason } from './reader.ts';
 import { resolved } from './resolve.ts';
 import { rules, wholeRules } from './rules.ts';

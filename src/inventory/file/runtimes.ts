@@ -4,8 +4,8 @@ import type { Host, RegistrySettings, RuntimeSettings } from '../inventory.ts';
 import { HANDLER_LABEL_VALUE, handlerLabel, type RuntimeHandler } from '../runtime-handlers.ts';
 import type { InventoryFile } from '../schema/schema.ts';
 import type { Gathered } from './gather.ts';
+import { runtimeKeysOf } from './keys.ts';
 import { hasOwnRuntimes, kindOf, runtimeFileOf } from './levels.ts';
-import { runtimeKeysOf } from './signing-keys.ts';
 
 /** A fingerprint as keys are compared: 40 upper-case digits without blanks. */
 export const upperHex = (fingerprint: string): string => fingerprint.replaceAll(' ', '').toUpperCase();

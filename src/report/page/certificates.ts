@@ -1,9 +1,7 @@
 import { daysLeft, RENEWED_AT_DAYS } from '../../certificates/fingerprint.value.ts';
 import type { RunRecord } from '../record/line.ts';
 import { hostList } from '../text.ts';
-import { html, type Html } from './html.ts';
-import { badge, card, percent, said, sign } from './parts.ts';
-import { byKey, lineOf, moment } from './words.ts';
+import { badge, byKey, card, html, type Html, lineOf, moment, percent, said, sign } from './html.ts';
 
 /** Certificates of the same hosts that end on the same day, or in the same month where there are many. */
 export interface CertificateView {

@@ -1,5 +1,5 @@
 import type { RecordedHost, RunRecord } from '../record/line.ts';
-import { byKey, lineOf, linesOf } from './words.ts';
+import { byKey, lineOf, linesOf } from './html.ts';
 
 /** How a host stood at the end of the run. */
 export type Standing = 'ready' | 'not ready' | 'failed' | 'unreachable' | 'not joined' | 'no node' | 'unknown';

@@ -1,8 +1,6 @@
 import { counted } from '../text.ts';
 import type { ClusterView, Machine, Standing, Workers } from './cluster-view.ts';
-import { html, type Html } from './html.ts';
-import { card, fitted, frame, GAP, type Part, said, sign, type Tone } from './parts.ts';
-import { moment } from './words.ts';
+import { card, fitted, frame, GAP, html, type Html, moment, type Part, said, sign, type Tone } from './html.ts';
 
 /** How a host stands: its tone, its sign and the word for it. */
 export const STANDINGS: Readonly<Record<Standing, readonly [tone: Tone, sign: string, word: string]>> = {

@@ -1,10 +1,8 @@
 import { lastWordsOf } from '../failure.ts';
 import type { RunRecord } from '../record/line.ts';
 import { grouped, hostList } from '../text.ts';
-import { html, type Html } from './html.ts';
-import { said, sign, withCode } from './parts.ts';
+import { clock, html, type Html, lineOf, linesOf, said, sign, withCode } from './html.ts';
 import type { PhaseView } from './phase-view.ts';
-import { clock, lineOf, linesOf } from './words.ts';
 
 const INTERRUPTED = 130;
 

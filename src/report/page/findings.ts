@@ -1,8 +1,6 @@
 import type { RecordedFinding, RunRecord } from '../record/line.ts';
 import { counted, grouped, hostList } from '../text.ts';
-import { html, type Html } from './html.ts';
-import { badge, card, said, sign, type Tone, withCode } from './parts.ts';
-import { lineOf } from './words.ts';
+import { badge, card, html, type Html, lineOf, said, sign, type Tone, withCode } from './html.ts';
 
 /** The same finding of several hosts. */
 export interface FindingView {

@@ -1,7 +1,7 @@
 import type { RunRecord } from '../record/line.ts';
 import { lasting } from '../text.ts';
+import { clock, lanesOf } from './html.ts';
 import type { Happened, PhaseView, Span } from './phase-view.ts';
-import { clock, lanesOf } from './words.ts';
 
 /** A part of a row. Times in ms since the start of the run. */
 export interface Slice {

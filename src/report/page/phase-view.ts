@@ -1,7 +1,7 @@
 import type { RecordLine, RunRecord } from '../record/line.ts';
 import type { Span as RunSpan } from '../record/spans.ts';
 import { timelineOf } from '../record/timeline.ts';
-import { byKey, linesOf } from './words.ts';
+import { byKey, linesOf } from './html.ts';
 
 /** Something that lasted, on one host or on the whole run. Times in ms since the start of the run. */
 export interface Span {

@@ -1,9 +1,7 @@
 import type { RecordedChange, RunRecord } from '../record/line.ts';
 import { grouped, hostList } from '../text.ts';
-import { attribute, html, type Html } from './html.ts';
-import { badge, card, said, sign, type Tone } from './parts.ts';
+import { attribute, badge, card, html, type Html, linesOf, said, sign, type Tone } from './html.ts';
 import type { Happened, PhaseView, Span } from './phase-view.ts';
-import { linesOf } from './words.ts';
 
 /**
  * What became of a change. `not needed`: the host went through the phase, and found it made (installing may start a

@@ -1,8 +1,6 @@
 import type { RunRecord } from '../record/line.ts';
 import { counted } from '../text.ts';
-import { html, type Html } from './html.ts';
-import { card, said, sign } from './parts.ts';
-import { lineOf } from './words.ts';
+import { card, html, type Html, lineOf, said, sign } from './html.ts';
 
 /** A larger table shows only hosts whose ways are blocked, narrow or unknown. */
 const TABLE = 16;

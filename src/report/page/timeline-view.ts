@@ -1,8 +1,8 @@
 import type { RunRecord } from '../record/line.ts';
 import { counted, hostList, lasting } from '../text.ts';
 import { hostRow, type Material, type Row } from './host-row.ts';
+import { byKey, clock, lanesOf, ticksOf } from './html.ts';
 import type { Happened, PhaseView, Span } from './phase-view.ts';
-import { byKey, clock, lanesOf, ticksOf } from './words.ts';
 
 /** Phases with at most so many hosts show each of them. */
 const FEW = 3;

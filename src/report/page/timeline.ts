@@ -1,10 +1,8 @@
 import { hostList } from '../text.ts';
 import type { Row, Slice } from './host-row.ts';
-import { html, type Html } from './html.ts';
-import { card, percent, said, sign, toneOf } from './parts.ts';
+import { card, clock, html, type Html, percent, said, sign, toneOf } from './html.ts';
 import type { PhaseView } from './phase-view.ts';
 import type { Band, TimelineView } from './timeline-view.ts';
-import { clock } from './words.ts';
 
 /** Heights of lanes, in px. */
 const BAND = 20;

@@ -4,11 +4,11 @@ import { certificatesOf, type CertificatesView } from './certificates.ts';
 import { clusterOf, type ClusterView } from './cluster-view.ts';
 import { failuresOf, type FailureView } from './failures.ts';
 import { findingsOf, type FindingView } from './findings.ts';
+import { lineOf, linesOf } from './html.ts';
 import { happened, type Happened, phasesOf, type PhaseView, type Span } from './phase-view.ts';
 import { planOf, type PlanView } from './plan.ts';
 import { portsOf, type PortsView } from './ports.ts';
 import { timelineOf, type TimelineView } from './timeline-view.ts';
-import { lineOf, linesOf } from './words.ts';
 
 /** How a run ended. `unfinished`: its record has no end. */
 export type Outcome = 'done' | 'failed' | 'interrupted' | 'unfinished';

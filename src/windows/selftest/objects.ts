@@ -1,9 +1,9 @@
 import type { NodeView } from '../../cluster/fleet/view.ts';
+import { WINDOWS_TAINT } from '../../inventory/hosts.ts';
 import type { Taint } from '../../inventory/inventory.ts';
 import type { JsonObject } from '../../shell/decode.ts';
 import { IMAGE_ROOT } from '../network/host-pods.step.ts';
 import { RELEASES } from '../runtime-classes.step.ts';
-import { WINDOWS_TAINT } from '../taint.value.ts';
 import { blockingTaints, type Group, type SelftestPlan } from './plan.ts';
 
 /** Ports of the web servers in the first and second container of a pod. */

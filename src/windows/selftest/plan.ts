@@ -1,7 +1,7 @@
 import type { ClusterUp, NodeView } from '../../cluster/fleet/view.ts';
 import { CONTROL_PLANE_TAINT, taintId, wantedTaints } from '../../cluster/taints.ts';
+import { WINDOWS_TAINT } from '../../inventory/hosts.ts';
 import type { Host, Taint } from '../../inventory/inventory.ts';
-import { WINDOWS_TAINT } from '../taint.value.ts';
 
 /**
  * Result of one flow. `limit`: Windows does not support it (documented). `not-tried`: the cluster lacks what the flow

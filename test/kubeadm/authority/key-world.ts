@@ -1,6 +1,6 @@
 /** Control planes of a cluster whose key of service accounts is rotated, who holds tokens, and what each change does to them. */
 import { createHash, generateKeyPairSync } from 'node:crypto';
-import { type AuthorityCertificate, keyId, trustedKey } from '../../../src/certificates/authorities.facts.ts';
+import { type AuthorityCertificate, keyId, trustedKey } from '../../../src/certificates/certificates.facts.ts';
 import type { Rotating } from '../../../src/certificates/rotation.step.ts';
 import { endOf, rotationOf } from '../../../src/certificates/rotation.ts';
 import type { Fleet } from '../../../src/cluster/fleet/fleet.ts';

@@ -1,6 +1,6 @@
 /** Hosts of a cluster whose CA is rotated, as far as a rotation can tell them apart, and what each change does to them. */
 import { stringify } from 'yaml';
-import type { AuthorityCertificate } from '../../../src/certificates/authorities.facts.ts';
+import type { AuthorityCertificate } from '../../../src/certificates/certificates.facts.ts';
 import { CLUSTER_INFO } from '../../../src/certificates/cluster-info.step.ts';
 import { type Rotating, SIGNING } from '../../../src/certificates/rotation.step.ts';
 import { endOf, rotationOf } from '../../../src/certificates/rotation.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { TONES } from '../../../src/report/page/parts.ts';
+import { TONES } from '../../../src/report/page/html.ts';
 import { pagePart } from '../../../src/templates.ts';
 
 type Triple = readonly [number, number, number];

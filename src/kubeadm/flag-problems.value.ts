@@ -6,8 +6,8 @@ import {
   flagsOf,
   flagType,
   gateOf,
-  gatesOf,
   type GateSet,
+  gatesOf,
 } from './tables.value.ts';
 import { DURATION, type Mismatch } from './typed.value.ts';
 
