@@ -13,7 +13,7 @@ export const EXIT = {
 } as const;
 
 /** An exit code of kbuild. */
-export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
+type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** What an exit code means: `kbuild explain exit` and docs/cli.md. */
 export interface ExitCodePage {

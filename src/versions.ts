@@ -23,7 +23,7 @@ export const ownVersion = (): string =>
     .version;
 
 /** What kbuild knows about one Kubernetes minor. */
-export interface MinorFacts {
+interface MinorFacts {
   /** Tags of the images that kubeadm asks for (its constants.go, first release of the minor). Patch releases may raise
    * those of etcd and CoreDNS: what counts on a host is `kubeadm config images list`. */
   readonly images: { readonly pause: string; readonly etcd: string; readonly coredns: string };

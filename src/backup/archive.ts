@@ -11,7 +11,7 @@ export const TAR_BLOCK = 512;
 const TAR_LARGEST = 8 ** 11 - 1;
 
 /** The checksum of a header: the sum of its bytes, with the field of the checksum itself read as spaces. */
-export const tarChecksum = (block: Buffer): number =>
+const tarChecksum = (block: Buffer): number =>
   block.reduce((total, byte, i) => total + (i >= 148 && i < 156 ? 0x20 : byte), 0);
 
 /**

@@ -109,7 +109,7 @@ function publicKey(line: string): { readonly wire: Buffer; readonly key: Buffer 
 }
 
 /** Encrypts for the holder of an SSH key: a line as in authorized_keys. Throws `TypeError` on any other line. */
-export function sshRecipient(line: string): Recipient {
+function sshRecipient(line: string): Recipient {
   const { wire, key } = publicKey(line);
   const theirs = montgomery(key);
   return {
@@ -126,7 +126,7 @@ export function sshRecipient(line: string): Recipient {
 }
 
 /** Decrypts with an SSH key. `seed`: the 32 bytes of its private key. */
-export function sshIdentity(seed: Buffer): Identity {
+function sshIdentity(seed: Buffer): Identity {
   const prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
   const jwk = createPublicKey(
     createPrivateKey({ key: Buffer.concat([prefix, seed]), format: 'der', type: 'pkcs8' }),

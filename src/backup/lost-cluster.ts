@@ -58,7 +58,7 @@ export function lostCluster(inventory: Inventory, fleet: Fleet): Refused | undef
 }
 
 /** An address of a lost control plane at which a member of etcd or an API server may still run. */
-export interface OldAddress {
+interface OldAddress {
   readonly name: string;
   readonly address: string;
 }

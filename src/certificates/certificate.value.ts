@@ -1,7 +1,7 @@
 import { createPublicKey } from 'node:crypto';
 
 /** One value of DER, the encoding of certificates. */
-export interface DerValue {
+interface DerValue {
   readonly tag: number;
   readonly content: Buffer;
   /** All bytes of the value, tag and length included. */
@@ -12,7 +12,7 @@ const LONG_FORM = 0x80;
 const MAX_LENGTH_BYTES = 4;
 
 /** Parses a sequence of values. Throws on bytes that are cut off or no DER. */
-export function derValues(bytes: Buffer): readonly DerValue[] {
+function derValues(bytes: Buffer): readonly DerValue[] {
   const values: DerValue[] = [];
   let at = 0;
   while (at < bytes.length) {

@@ -34,7 +34,7 @@ export interface Expiring {
 }
 
 /** Validity of a certificate, in ms since the epoch. */
-export const validityOf = ({ begins, expires }: Pick<Certificate, 'begins' | 'expires'>) => ({
+const validityOf = ({ begins, expires }: Pick<Certificate, 'begins' | 'expires'>) => ({
   beginsMs: Date.parse(begins),
   endsMs: Date.parse(expires),
 });

@@ -55,7 +55,7 @@ const LEAVES = {
 export const kubeletSubject = (node: string): readonly string[] => ['O=system:nodes', `CN=system:node:${node}`];
 
 /** A certificate that one of kubeadm's authorities signs, by kubeadm's name. */
-export type LeafName = keyof typeof LEAVES;
+type LeafName = keyof typeof LEAVES;
 
 /** The authority that signs a certificate. */
 const signerOf = (name: LeafName): KubeadmAuthority => (name === 'kubelet.conf' ? 'ca' : authorityOf(name));

@@ -4,9 +4,9 @@ import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Step } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
 import { applySettings } from '../kubeadm/apply-settings.ts';
+import { beforeKubeletsServe } from '../kubeadm/settings.ts';
 import { sh } from '../shell/sh.ts';
 import { ROTATED_FILES, trustedEnd } from './certificates.facts.ts';
-import { beforeKubeletsServe } from './kubelet-authority.ts';
 import { planned, type Rotating, SIGNING, underWay } from './rotation.step.ts';
 import { endOf, trusts } from './rotation.ts';
 

@@ -170,7 +170,7 @@ export const sharedKeyFiles = (inventory: Inventory, { role }: Pick<LinuxHost, '
     : [];
 
 /** A key that a control plane does not have. */
-export interface LostKey {
+interface LostKey {
   /** Below /etc/kubernetes/pki. */
   readonly key: string;
   /** A control plane that has it, beside the same certificate; undefined if none does. */

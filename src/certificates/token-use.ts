@@ -21,7 +21,7 @@ const RENEWED_AT = 0.8;
 const GRACE_MS = 5 * 60_000;
 
 /** How a rotation of the key of service accounts treats tokens. */
-export interface TokenRotation {
+interface TokenRotation {
   readonly direction: Direction;
   readonly workloads: 'restart' | 'leave';
   /** `refuse`: stop the rotation if Secrets have tokens of the key that it removes. */
@@ -42,7 +42,7 @@ export function signsAloneSince(fleet: Fleet, rotation: Rotation, direction: Dir
 }
 
 /** Pods that may still use a token from the time before only the remaining key signed. */
-export const podsFromBefore = ({ tokenUse }: ClusterUp, sinceMs: number | undefined): readonly TokenPod[] =>
+const podsFromBefore = ({ tokenUse }: ClusterUp, sinceMs: number | undefined): readonly TokenPod[] =>
   sinceMs === undefined ? [] : tokenUse.pods.filter(({ startedMs }) => startedMs <= sinceMs);
 
 /**

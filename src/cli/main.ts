@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
-import { systemRemedy, systemText } from '../shell/system-error.ts';
+import { systemRemedy, systemText } from '../shell/text.ts';
 
 // A run lasts for seconds and does little often: left alone, V8 spends an eighth of it on optimizing what is soon over.
 // Seen in Node 20 (V8 11.3): with this budget, 7 times its own, a plan of 50 hosts costs 13 % less.

@@ -20,7 +20,7 @@ interface SeenMember extends Omit<Seen, 'facts'> {
  * The standing of a host of role etcd. The token in its manifest names its cluster. etcd itself reports whether the
  * member votes; while etcd does not answer, a host with complete files counts as joined.
  */
-export function etcdStanding({ inventory, host, facts, fleet }: SeenMember): Standing {
+function etcdStanding({ inventory, host, facts, fleet }: SeenMember): Standing {
   const { marker, etcdToken, etcdFolder, kubernetesTraces } = facts;
   if (etcdToken !== 'absent' && etcdToken !== inventory.name) return 'foreign';
   const isMarked = isUndoable(marker) && marker.cluster === inventory.name;

@@ -7,7 +7,7 @@ import { unreachableText } from '../report/failure.ts';
 import { jsonDocument } from '../report/json.ts';
 import type { Context } from '../session/context.ts';
 import { withRun } from '../session/with-run.ts';
-import { systemText } from '../shell/system-error.ts';
+import { systemText } from '../shell/text.ts';
 import type { CertsOptions } from './certs.command.ts';
 
 const NOT_HEALTHY = 5;

@@ -37,14 +37,7 @@ const isWindows = ({ labels }: NodeView): boolean => labels['kubernetes.io/os'] 
  * Tests the network of the live cluster from pods on its Linux nodes. undefined if there is no cluster. Makes no pods
  * in a foreign cluster. @throws the reason of the run's signal when it was interrupted, after the pods are removed
  */
-export async function surveyPods({
-  connected,
-  context,
-  flags,
-  inventory,
-  runId,
-  signal,
-}: Run): Promise<Surveys['pods']> {
+async function surveyPods({ connected, context, flags, inventory, runId, signal }: Run): Promise<Surveys['pods']> {
   const fleet = connected.observations.fleet();
   const { cluster } = fleet;
   if (cluster.state === 'absent') return undefined;

@@ -1,6 +1,5 @@
 import { endpointChecks } from '../balancer/endpoint.check.ts';
 import { certificateChecks } from '../certificates/certificates.check.ts';
-import { channelChecks } from '../cluster/channel.check.ts';
 import type { Check, CheckGroup } from '../engine/check.ts';
 import { etcdChecks } from '../etcd/etcd.check.ts';
 import { diskChecks } from '../host/disk.check.ts';
@@ -46,7 +45,6 @@ const groups: readonly CheckGroup[] = [
   handlerChecks,
   endpointChecks,
   etcdChecks,
-  channelChecks,
   downloadChecks,
 ];
 

@@ -14,7 +14,6 @@ import { firewallOpen } from '../host/firewall.step.ts';
 import { jobEnded } from '../host/idle.step.ts';
 import { bothEndpointNames, hostsFile, takenNames } from '../host/names.step.ts';
 import { prepareBalancer } from '../host/prepare.phases.ts';
-import { kubeletProxy } from '../host/proxy.step.ts';
 import { endpointHost } from '../inventory/api-server.ts';
 import { atOnceOf, balancers, controlPlanes } from '../inventory/hosts.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
@@ -22,7 +21,7 @@ import { endpointProved, kubeProxyLed } from '../kubeadm/endpoint-objects.step.t
 import { endpointNoted, endpointPublished } from '../kubeadm/endpoint.step.ts';
 import { isMoving, liveEndpoint } from '../kubeadm/endpoint.ts';
 import { kubeconfigsLed } from '../kubeadm/kubeconfigs.step.ts';
-import { kubeletService } from '../kubeadm/packages.step.ts';
+import { kubeletProxy, kubeletService } from '../kubeadm/packages.step.ts';
 import { nodeReady } from '../kubeadm/ready.step.ts';
 import { networkSteps } from '../network/plugins.step.ts';
 import { paths } from '../paths.ts';

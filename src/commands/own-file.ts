@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { UsageError } from '../errors.ts';
-import { systemText } from '../shell/system-error.ts';
+import { systemText } from '../shell/text.ts';
 
 /** What a file begins with; undefined: there is none. */
 function beginningOf(path: string, length: number): string | undefined {

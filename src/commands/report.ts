@@ -84,11 +84,7 @@ function chosenRun(runs: readonly RecordFile[], name: string | undefined): Recor
 }
 
 /** Reads the record of the run that the command line means. @throws UsageError, InventoryError */
-export async function meantRecord(
-  context: Context,
-  flags: ReportOptions,
-  name: string | undefined,
-): Promise<RunRecord> {
+async function meantRecord(context: Context, flags: ReportOptions, name: string | undefined): Promise<RunRecord> {
   const path =
     name !== undefined && isPath(name)
       ? resolve(context.cwd, name)
@@ -103,7 +99,7 @@ export async function meantRecord(
 }
 
 /** A run in short. */
-export interface RunSummary {
+interface RunSummary {
   readonly head: RecordHead;
   /** Undefined: the run was killed, or still runs. */
   readonly end: Extract<Note, { readonly kind: 'end' }> | undefined;

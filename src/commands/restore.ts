@@ -73,7 +73,7 @@ async function refuseLiving(run: Run, manifest: Manifest): Promise<void> {
  * True if this restore has brought the API back: what is left is what `up` does. @throws Refused when another cluster
  * lives
  */
-export async function hasServed(run: Run, manifest: Manifest): Promise<boolean> {
+async function hasServed(run: Run, manifest: Manifest): Promise<boolean> {
   const { connected, inventory } = run;
   const fleet = connected.observations.fleet();
   const { cluster } = fleet;
@@ -102,7 +102,7 @@ export async function hasServed(run: Run, manifest: Manifest): Promise<boolean> 
  * @throws Refused where the backup must not become the cluster, by what the hosts show; `was`: what an earlier
  * observation showed
  */
-export async function refuseRestore(run: Run, manifest: Manifest, was: 'served' | 'not served'): Promise<void> {
+async function refuseRestore(run: Run, manifest: Manifest, was: 'served' | 'not served'): Promise<void> {
   const { connected, inventory } = run;
   const serves = await hasServed(run, manifest);
   if (was === 'served') return;
@@ -126,7 +126,7 @@ export async function refuseRestore(run: Run, manifest: Manifest, was: 'served' 
  * How the workers stand to the backup, if the restore may begin. Leaves the workers out of the run. @throws Refused,
  * ChecksFailed or the errors of hosts that do not answer: why it may not begin
  */
-export async function refuseToBegin(run: Run, manifest: Manifest): Promise<Workers> {
+async function refuseToBegin(run: Run, manifest: Manifest): Promise<Workers> {
   const { connected, context, flags, inventory } = run;
   refuseUnreachable(
     run,

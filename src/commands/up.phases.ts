@@ -67,10 +67,10 @@ import { runtimeVersion, verifiedAfterRuntime } from './runtime.phases.ts';
 import { verifyPhases } from './verify.phases.ts';
 
 /** Steps that give a host of role etcd the CA of etcd and its own certificates. */
-export const etcdCertificateSteps: readonly Step[] = [etcdAuthority, etcdCertificates];
+const etcdCertificateSteps: readonly Step[] = [etcdAuthority, etcdCertificates];
 
 /** Steps that connect a control plane to an etcd on other hosts. */
-export const etcdConnectionSteps: readonly Step[] = [etcdClientCertificate, ...externalEtcd];
+const etcdConnectionSteps: readonly Step[] = [etcdClientCertificate, ...externalEtcd];
 
 /** The hosts of `up` by what they do in it. */
 function hostsOf(inventory: Inventory) {

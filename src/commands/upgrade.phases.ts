@@ -16,7 +16,7 @@ import { nodeReady } from '../kubeadm/ready.step.ts';
 import { noMarker } from '../kubeadm/register-node.step.ts';
 import { networkReady } from '../network/ready.step.ts';
 import { runtimeSteps } from '../runtime/runtimes.step.ts';
-import { upgradeTakenBack } from '../upgrade/begun.ts';
+import { addonsPhase, upgradeTakenBack } from '../upgrade/begun.ts';
 import {
   addonsUpgraded,
   controlPlanesReady,
@@ -39,7 +39,6 @@ import { fetched, hopRepositories, lastRepository, nothingFetched } from '../upg
 import { atHop, etcdBefore, type Hop } from '../upgrade/hop.ts';
 import { kubeadmPackage, linuxUpgradeRoll, onceOnly, othersUpgraded, whileBehind } from '../upgrade/node.step.ts';
 import { hasOldKubelet, isBehind } from '../upgrade/versions.ts';
-import { addonsPhase } from '../upgrade/whole-cluster.ts';
 import { windowsFetchPhase, windowsSettlePhase, windowsWorkerPhases } from '../upgrade/windows.phases.ts';
 import { minorOf } from '../versions.ts';
 import { verifyPhases } from './verify.phases.ts';
@@ -57,7 +56,7 @@ function dueWorkers(inventory: Inventory, fleet: Fleet, hop: Hop): readonly Linu
  * Workers that are older than the hop: one alone first, then batches, each of which is cordoned as a whole before a
  * node of it is drained. A batch that fails ends those after it.
  */
-export function workerPhases(inventory: Inventory, fleet: Fleet, hop: Hop, options: RollOptions): readonly Phase[] {
+function workerPhases(inventory: Inventory, fleet: Fleet, hop: Hop, options: RollOptions): readonly Phase[] {
   const due = dueWorkers(inventory, fleet, hop);
   const isOld = (target: AnyTarget): boolean => {
     const node = registeredNode(target);

@@ -26,12 +26,11 @@ import {
 import { refuseWithoutApi } from '../session/selection.ts';
 import { keptBefore } from '../session/snapshots.ts';
 import { withRun } from '../session/with-run.ts';
-import { begunVersions } from '../upgrade/begun.ts';
+import { begunVersions, type IsChosen, laterAddonsText, withoutEarlyAddons } from '../upgrade/begun.ts';
 import type { KeepBefore } from '../upgrade/control-plane.step.ts';
 import { type Hop, hopsOf, hopsThrough, newestPatch } from '../upgrade/hop.ts';
 import { upgradeRefusals } from '../upgrade/upgrade.refusal.ts';
 import { oldPods } from '../upgrade/versions.ts';
-import { type IsChosen, laterAddonsText, withoutEarlyAddons } from '../upgrade/whole-cluster.ts';
 import { until } from '../wait.ts';
 import { awayAtOnce, rollingDrain } from './drain-options.ts';
 import { hopsText, showOnly, viewOf } from './upgrade-plan.ts';

@@ -11,7 +11,7 @@ import type { Phase } from './step.ts';
 const POLL_MS = 1000;
 
 /** Workers that are disrupted together, and the pause between two batches of them: `rollout.pause`. */
-export interface WorkerBatches {
+interface WorkerBatches {
   /**
    * Waits until the worker belongs to the batch that is under way, or begins the next one. True: there was a pause, and
    * what was observed before it may have changed. A host that is no worker does not wait.
@@ -39,7 +39,7 @@ const sizeIn = (phase: Phase, atOnce: number): number =>
  * `broken`: hosts that were not healthy after their turn: the others are refused without a pause. A host of a batch
  * that is not well any more after the pause is one of them.
  */
-export function workerBatches(run: Convergence, atOnce: number, broken: Set<string>): WorkerBatches {
+function workerBatches(run: Convergence, atOnce: number, broken: Set<string>): WorkerBatches {
   const { nowMs, sleep, signal } = run;
   const { pauseMs } = run.inventory.rollout;
   const members = new Map<string, Host>();

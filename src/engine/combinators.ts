@@ -35,15 +35,6 @@ export const withInventory = <K extends Kind>(step: Step<K>, inventory: (target:
   diff: (target) => step.diff({ ...target, inventory: inventory(target) }),
 });
 
-/**
- * A step that is made for each target, e.g. because what it expects of the run depends on it. All but its `diff` is as
- * in `shape`.
- */
-export const perTarget = <K extends Kind>(shape: Step<K>, make: (target: Target<K>) => Step<K>): Step<K> => ({
-  ...shape,
-  diff: (target) => make(target).diff(target),
-});
-
 /** Several steps as one, which need no time to settle: their changes are made in this order. */
 export const together = <K extends Kind>(name: string, ...steps: readonly Step<K>[]): Step<K> => ({
   name,

@@ -22,7 +22,7 @@ export function partsOf(one: Reading): readonly [host: string, fact: string] {
 const FRESH_MS = 3000;
 
 /** When an observation began. `moment` counts expiries: a reading is stale after a later expiry of its host. */
-export interface Beginning {
+interface Beginning {
   readonly moment: number;
   readonly atMs: number;
 }

@@ -30,7 +30,7 @@ const isUnanswered = (error: unknown): error is CommandError | ConnectError =>
  * What interrupted a step, in words: the host was restarted since it was observed, or the connection was lost during a
  * command, and the host answers again. All facts have expired then. undefined for every other failure.
  */
-export async function interruptionOf(observations: Observations, error: unknown): Promise<string | undefined> {
+async function interruptionOf(observations: Observations, error: unknown): Promise<string | undefined> {
   if (!isUnanswered(error)) return undefined;
   const { host } = error;
   try {

@@ -25,7 +25,7 @@ const RENEW_MS = 15_000;
 const OBSERVE_MS = 3000;
 
 /** How a Lease is waited for. */
-export interface LeaseOptions {
+interface LeaseOptions {
   readonly pause?: Pause;
   /** A clock that only goes forward, in ms. */
   readonly clockMs?: () => number;

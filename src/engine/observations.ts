@@ -11,7 +11,7 @@ import type { Host } from '../inventory/inventory.ts';
 import { CLUSTER, clusterPart, Freshness, isOfCluster, partsOf, reading, type Reading } from './freshness.ts';
 
 /** How hosts and the cluster are observed again. */
-export interface Observers {
+interface Observers {
   /** The named facts of a host, as they are now. */
   readonly facts: (host: Host, names: readonly string[]) => Promise<object>;
   /** The cluster as it is now, found by `clusterFacts` of these hosts, with these of its parts. */

@@ -50,7 +50,7 @@ export const cluster = (
 export const ifAny = (...phases: readonly Phase[]): readonly Phase[] => phases.filter(({ hosts }) => hosts.length > 0);
 
 /** What a run may change; everything is observed all the same. */
-export interface Selection {
+interface Selection {
   /** Patterns of host names; undefined: all. */
   readonly hosts?: readonly string[] | undefined;
   /** Names of phases; undefined: all. */

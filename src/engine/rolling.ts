@@ -18,7 +18,7 @@ export interface RollOptions {
 }
 
 /** Workers that change together. */
-export interface Batch<H> {
+interface Batch<H> {
   readonly hosts: readonly H[];
   /** From 1; 0: the canary, which no batch is counted with. */
   readonly number: number;

@@ -6,7 +6,7 @@ import { numberOf, probeInPlace, timeOf } from '../shell/probe.ts';
 import { script } from '../templates.ts';
 
 /** One certificate that etcd's authority signs. */
-export interface EtcdCertificate {
+interface EtcdCertificate {
   readonly name: string;
   /** True if its private key is in the same folder. */
   readonly hasKey: boolean;

@@ -21,7 +21,7 @@ const PHASES = {
 } as const;
 
 /** The reason why a certificate, which must name `names`, must be signed again; undefined if it is good. */
-export function certificateFlaw(
+function certificateFlaw(
   pki: EtcdPki | 'not asked',
   name: string,
   {

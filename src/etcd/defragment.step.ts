@@ -28,7 +28,7 @@ const ROUNDS = 3;
 const PROOF_KEY = 'kbuild/defragment';
 
 /** The members to defragment: those where it frees much space, or all members. */
-export type Chosen = 'fragmented' | 'all';
+type Chosen = 'fragmented' | 'all';
 
 /** Views of etcd before and after a run. */
 export interface Defragmented {

@@ -32,7 +32,7 @@ export const isToBeFounded = ({ inventory, fleet }: Pick<Target, 'inventory' | '
   etcdHosts(inventory).every((host) => isBlank(inventory, fleet, host));
 
 /** Hosts of role etcd with a half-finished action that another step undoes. */
-export const uncleanHosts = ({ inventory, fleet }: Pick<Target, 'inventory' | 'fleet'>): readonly LinuxHost[] =>
+const uncleanHosts = ({ inventory, fleet }: Pick<Target, 'inventory' | 'fleet'>): readonly LinuxHost[] =>
   etcdHosts(inventory).filter((host) => {
     const facts = linuxFacts(fleet, host);
     if (facts === undefined || isBlank(inventory, fleet, host)) return false;

@@ -132,7 +132,7 @@ export function otherMembersRefusal(
 }
 
 /** A host of the inventory that a restore leaves out although a process answers at its ports. */
-export interface LivingHost {
+interface LivingHost {
   readonly name: string;
   /** `ADDRESS:PORT`, each. */
   readonly at: readonly string[];

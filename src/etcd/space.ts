@@ -18,7 +18,7 @@ export const RAISE_QUOTA =
   'raise the quota, `quota-backend-bytes` in `kubeadm.cluster.etcd.local.extraArgs` of the inventory (etcd suggests at most 8 GiB), or delete what fills it';
 
 /** The space of one member, as far as kbuild knows it. */
-export type MemberSpace = Pick<MemberView, 'name' | 'id' | 'dbSize' | 'dbSizeInUse' | 'dbSizeQuota'>;
+type MemberSpace = Pick<MemberView, 'name' | 'id' | 'dbSize' | 'dbSizeInUse' | 'dbSizeQuota'>;
 
 /** True if one of these alarms is NOSPACE: the database of a member reached its quota, and no member takes writes. */
 export const hasNoSpace = (alarms: readonly string[]): boolean => alarms.some((alarm) => alarm.startsWith('NOSPACE'));

@@ -9,13 +9,13 @@ import {
 } from '../engine/check.ts';
 import { inventoryOn } from '../inventory/hosts.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
-import { quantityOf } from '../inventory/quantity.ts';
+import { quantityOf } from '../kubeadm/typed.value.ts';
 import { dataFolderOf, RUNTIME_DATA_FOLDERS } from '../runtime/runtimes.value.ts';
 import { isOfImage } from './packages/distributions.value.ts';
 import type { Volume } from './storage.facts.ts';
 
 /** The kubelet's eviction signals for disks. `nodefs`: /var/lib/kubelet; `imagefs`: the runtime's folder. */
-export type DiskSignal = 'nodefs.available' | 'nodefs.inodesFree' | 'imagefs.available' | 'imagefs.inodesFree';
+type DiskSignal = 'nodefs.available' | 'nodefs.inodesFree' | 'imagefs.available' | 'imagefs.inodesFree';
 
 /** The kubelet's defaults on Linux (pkg/kubelet/eviction/defaults_linux.go). */
 const DEFAULTS: Readonly<Record<DiskSignal, string>> = {
@@ -29,7 +29,7 @@ const DEFAULTS: Readonly<Record<DiskSignal, string>> = {
  * A threshold (`10%` or a Kubernetes quantity) in the unit of `total`; 0 if it is invalid, which the kubelet reports
  * itself.
  */
-export function thresholdOf(text: string, total: number): number {
+function thresholdOf(text: string, total: number): number {
   const share = /^(\d+(?:\.\d+)?)%$/.exec(text)?.[1];
   if (share !== undefined) return (Number(share) / 100) * total;
   return quantityOf(text) ?? 0;
@@ -49,7 +49,7 @@ const ofArgument = (value: string): Readonly<Record<string, string>> =>
  * kubelet drops the defaults of all other signals, unless `mergeDefaultEvictionSettings` is set. The argument wins over
  * the configuration.
  */
-export function evictionThresholds({ kubelet }: Pick<Host, 'kubelet'>): Readonly<Partial<Record<DiskSignal, string>>> {
+function evictionThresholds({ kubelet }: Pick<Host, 'kubelet'>): Readonly<Partial<Record<DiskSignal, string>>> {
   const argument = kubelet.extraArgs.findLast(({ name }) => name === 'eviction-hard');
   const config = kubelet.config['evictionHard'] as Readonly<Record<string, unknown>> | null | undefined;
   const set = argument === undefined ? config : ofArgument(argument.value);

@@ -19,7 +19,7 @@ export interface Difference {
 const key = ({ hook, protocol, ports, from, to }: Opening): string => [hook, protocol, ...ports, from, to].join(' ');
 
 /** The openings that `others` do not have. */
-export function onlyIn(these: readonly Opening[], others: readonly Opening[]): readonly Opening[] {
+function onlyIn(these: readonly Opening[], others: readonly Opening[]): readonly Opening[] {
   const known = new Set(others.map(key));
   return these.filter((opening) => !known.has(key(opening)));
 }
@@ -66,7 +66,7 @@ WantedBy=multi-user.target nftables.service
 const FILES = [paths.firewallRules, paths.firewallScript, paths.firewallUnit];
 
 /** The files and units that `packetFilterChanges` reads. */
-export const PACKET_FILTER_WATCHES: Watches = { files: FILES, units: [SERVICE] };
+const PACKET_FILTER_WATCHES: Watches = { files: FILES, units: [SERVICE] };
 
 const any = (word: string): string => (word === 'any' ? '-' : word);
 
@@ -98,7 +98,7 @@ function closingChanges(target: Target): readonly Change[] {
  * after boot, because the host's own rule files do not have them. Another chain cannot accept a packet that one chain
  * drops.
  */
-export function packetFilterChanges(target: Target, all: readonly Difference[]): readonly Change[] {
+function packetFilterChanges(target: Target, all: readonly Difference[]): readonly Change[] {
   const desired = rules(all);
   if (desired.length === 0) return closingChanges(target);
   const files = [

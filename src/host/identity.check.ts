@@ -59,7 +59,7 @@ function othersOf(hosts: Shared['hosts'], name: string): string {
  * Groups of two and more hosts that share one of the values of `read`, and a finding for each host whose fact is
  * unknown.
  */
-export function sharedValues(
+function sharedValues(
   fleet: Fleet,
   read: (facts: LinuxFacts) => readonly string[],
 ): { readonly shared: readonly Shared[]; readonly unknown: readonly Finding[] } {
@@ -94,7 +94,7 @@ export const findingsOf = (
   }));
 
 /** A check that no two Linux hosts have one of the values of `read` in common. */
-export const uniqueValue = (
+const uniqueValue = (
   page: CheckPage,
   read: (facts: LinuxFacts, inventory: Inventory) => readonly string[],
   words: SharedWords,

@@ -7,8 +7,6 @@ import { script } from '../templates.ts';
 import { sysctlFile, sysctlsOf } from './kernel.value.ts';
 
 /** What a module is to a host: working (loaded or built in), there to be loaded, or missing. */
-export type ModuleState = 'working' | 'loadable' | 'missing';
-
 const moduleState = wordOf('working', 'loadable', 'missing');
 
 /**
@@ -29,7 +27,7 @@ export const modules = probeInPlace(script('host/probe-modules.sh'), (out) => {
 });
 
 /** A value of a kernel setting as it is compared: the kernel separates numbers by tabs. */
-export const plainValue = (value: string): string => value.trim().replaceAll(/\s+/g, ' ');
+const plainValue = (value: string): string => value.trim().replaceAll(/\s+/g, ' ');
 
 /**
  * Effective values of the kernel settings of a host. `absent` where the kernel has no such setting (yet), `unreadable`
@@ -52,7 +50,7 @@ export const sysctls = (host: LinuxHost) => {
 };
 
 /** A name as kbuild writes it: with dots between its parts (sysctl.d(5)). */
-export const withDots = (name: string): string =>
+const withDots = (name: string): string =>
   /[./]/.exec(name)?.[0] === '/' ? name.replaceAll(/[./]/g, (separator) => (separator === '.' ? '/' : '.')) : name;
 
 /**
@@ -76,7 +74,7 @@ export const sysctlSettings = (host: LinuxHost) => {
 };
 
 /** A kernel setting that tuned writes after systemd has written those of /etc/sysctl.d. */
-export interface TunedSetting {
+interface TunedSetting {
   /** Where it stands: a profile of tuned, or /etc/sysctl.conf. */
   readonly file: string;
   /** With dots between its parts. */

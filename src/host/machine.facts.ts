@@ -153,7 +153,7 @@ export const cosign = probeInPlace(
 );
 
 /** Security modules of the kernel. */
-export interface SecurityModules {
+interface SecurityModules {
   readonly selinux: 'enforcing' | 'permissive' | 'absent';
   /** `toolless`: the kernel has it, and the parser that loads profiles is missing. */
   readonly apparmor: 'on' | 'toolless' | 'absent';

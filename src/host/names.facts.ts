@@ -32,7 +32,7 @@ export const hostsBlock = probeInPlace(
 );
 
 /** The nameservers of a host. */
-export interface Resolver {
+interface Resolver {
   /** Of /etc/resolv.conf. */
   readonly nameservers: readonly string[];
   /** Those that systemd-resolved forwards to; `absent` if it does not run. */

@@ -4,7 +4,7 @@ import { sh } from '../shell/sh.ts';
 import { script } from '../templates.ts';
 
 /** A socket that listens. */
-export interface Listener {
+interface Listener {
   readonly protocol: 'tcp' | 'udp';
   readonly port: number;
   readonly address: string;
@@ -34,7 +34,7 @@ export const listeners = probeInPlace(
 );
 
 /** A network interface. */
-export interface Interface {
+interface Interface {
   readonly name: string;
   readonly addresses: readonly string[];
   /** Hardware address; empty where there is none. */
@@ -87,7 +87,7 @@ export interface Route {
 }
 
 /** How packets to an address leave the host. */
-export interface PathTo {
+interface PathTo {
   readonly device: string;
   /** The address that the other end sees. */
   readonly source: string;

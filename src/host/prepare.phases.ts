@@ -6,7 +6,7 @@ import { kernelModules, sysctls } from './kernel.step.ts';
 import { hostname, hostsFile } from './names.step.ts';
 import { networkManager } from './network-manager.step.ts';
 import { packages, packagesWhole, RESTART_WATCHES, type WantedPackages } from './packages/packages.step.ts';
-import { packagesProxy } from './proxy.step.ts';
+import { packagesProxy } from './packages/repository.step.ts';
 import { swapOff } from './swap.step.ts';
 import { timeSync } from './time.step.ts';
 import { trustedCas } from './trusted-cas.step.ts';

@@ -15,7 +15,7 @@ export const fstabSwaps = probeInPlace(
 );
 
 /** A unit that turns swap on. */
-export interface SwapUnit {
+interface SwapUnit {
   readonly name: string;
   /** Where it is defined; a generator's lie in /run/systemd. */
   readonly file: string;

@@ -1,8 +1,8 @@
 import { type ClusterUp, objectKey } from '../cluster/fleet/view.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import { quantityOf } from '../inventory/quantity.ts';
 import { type JsonObject, numberIn, objectsOf, ofCluster, textsOf, within } from '../shell/decode.ts';
 import { toYaml } from '../shell/yaml.ts';
+import { quantityOf } from './typed.value.ts';
 
 const NAMESPACE = 'kube-system';
 
@@ -23,7 +23,7 @@ export const COREDNS = {
 const CONTAINER = 'coredns';
 
 /** kubeadm's default number of pods: coreDNSReplicas in cmd/kubeadm/app/phases/addons/dns/dns.go. */
-export const KUBEADMS_REPLICAS = 2;
+const KUBEADMS_REPLICAS = 2;
 
 /** The settings of `dns` that change the Deployment. */
 export const deploymentSettings = ({ dns: { replicas, resources } }: Inventory): JsonObject => ({

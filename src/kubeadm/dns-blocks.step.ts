@@ -18,7 +18,7 @@ const BEGIN = '# Begin of dns.blocks. kbuild writes what follows: edit the inven
 const END = '# End of dns.blocks.';
 
 /** A Corefile in its parts. */
-export interface CorefileParts {
+interface CorefileParts {
   /** Everything but kbuild's part. */
   readonly rest: string;
   /** kbuild's part with its first and last line; empty if there is none. */

@@ -17,7 +17,7 @@ const KUBECONFIG_KEY = 'kubeconfig';
  * The server in cluster-info, to which joining hosts connect, if it is not the inventory's endpoint; undefined if it
  * is, or if cluster-info names none.
  */
-export function announcedAstray(inventory: Inventory, cluster: ClusterUp): string | undefined {
+function announcedAstray(inventory: Inventory, cluster: ClusterUp): string | undefined {
   const found = serverIn(cluster, CLUSTER_INFO, KUBECONFIG_KEY);
   return found === serverAt(inventory.endpoint) ? undefined : found;
 }

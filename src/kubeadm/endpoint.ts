@@ -34,7 +34,7 @@ export function isLoopback(server: string): boolean {
 const ADMINS: ReadonlySet<string> = new Set(['admin.conf', 'super-admin.conf']);
 
 /** A kubeconfig that names another server than the inventory's endpoint. */
-export interface Astray {
+interface Astray {
   readonly name: string;
   readonly server: string;
 }

@@ -18,7 +18,7 @@ const ALL_GATES: ReadonlySet<string> = new Set(['AllAlpha', 'AllBeta']);
 const READERS: Readonly<Record<GateSet, string>> = { kubernetes: 'Kubernetes', kubeadm: 'kubeadm', etcd: 'etcd' };
 
 /** The message for a feature gate that this minor does not accept; undefined if it does. */
-export function gateProblem(set: GateSet, name: string, value: unknown, minor: number): string | undefined {
+function gateProblem(set: GateSet, name: string, value: unknown, minor: number): string | undefined {
   if (set !== 'kubeadm' && ALL_GATES.has(name)) return undefined;
   const gate = gateOf(set, name, minor);
   if (gate === undefined) {

@@ -1,4 +1,3 @@
-import { isAuthorityAhead } from '../certificates/kubelet-authority.ts';
 import { refuseMixed } from '../cluster/api-versions.ts';
 import type { Fleet } from '../cluster/fleet/fleet.ts';
 import type { ClusterUp } from '../cluster/fleet/view.ts';
@@ -10,6 +9,7 @@ import { script } from '../templates.ts';
 import { KUBELET_AUTHORITY } from './kubelet-serving.value.ts';
 import { settingsPreview, settingsRestarts } from './settings-preview.step.ts';
 import { noteBegin, once, rewriteAll, rewritten } from './settings.step.ts';
+import { isAuthorityAhead } from './settings.ts';
 
 /** @throws Refused for nodes whose kubelets kbuild does not manage: API servers could not connect to them any more */
 function refuseStrangers(inventory: Inventory, { nodes }: ClusterUp): void {

@@ -119,7 +119,7 @@ const NODE_SUBJECT = /^CN=system:node:(.+)$/m;
  * The node as which the host's kubelet authenticates, from its client certificate. `absent` on a host without the
  * kubelet's kubeconfig, `unreadable` if the certificate is missing, damaged or not a node's.
  */
-export type KubeletClient = { readonly node: string } | 'absent' | 'unreadable';
+type KubeletClient = { readonly node: string } | 'absent' | 'unreadable';
 
 function nodeIn(pem: string | Buffer): KubeletClient {
   try {
@@ -158,7 +158,7 @@ export const kubeletRuntime = probeInPlace(
 /**
  * Arguments of the kubelet in the administrator's file, which the kubelet's unit reads last: they override all others.
  */
-export interface KubeletOverride {
+interface KubeletOverride {
   /** The file, e.g. /etc/default/kubelet. */
   readonly file: string;
   /** `KUBELET_EXTRA_ARGS`, or another variable of the package's unit. */

@@ -26,7 +26,7 @@ import { fileDiff } from './settings-preview.step.ts';
 import { editedParts } from './settings.ts';
 
 /** Files that kubeadm writes on a host that joins. */
-export const KUBELET_CONFIG_FILE = '/var/lib/kubelet/config.yaml';
+const KUBELET_CONFIG_FILE = '/var/lib/kubelet/config.yaml';
 const FLAGS = '/var/lib/kubelet/kubeadm-flags.env';
 
 /** Settings that kubeadm itself writes per host (its instance-config.yaml, systemd-resolved). */
@@ -108,7 +108,7 @@ function diffOf(target: Target, cluster: ClusterUp, live: readonly string[], fla
  * The kubelet's old and new settings and arguments, and the command that writes them. The kubelet reads them only at
  * its start.
  */
-export function kubeletConfigured(target: Target, cluster: ClusterUp) {
+function kubeletConfigured(target: Target, cluster: ClusterUp) {
   const live = target.facts.kubeletFlags === 'absent' ? [] : target.facts.kubeletFlags;
   const flags = wantedFlags(target, live);
   return {

@@ -46,7 +46,7 @@ export const kubeconfigCluster = probeInPlace(
 );
 
 /** A kubeconfig of a host. */
-export interface KubeconfigServer {
+interface KubeconfigServer {
   /** The URL of its first cluster; empty if it has none. */
   readonly server: string;
   /** Time of the file's last change, ms since the epoch by the host's clock. */
@@ -106,7 +106,7 @@ export const leftovers = (files: readonly string[]) =>
   );
 
 /** Signs on a host with a marker that it served before, or that its `kubeadm init` ended. */
-export interface ServedBefore {
+interface ServedBefore {
   /** Files that are older than the marker: kubeadm made them before the action of the marker began. */
   readonly olderThanMarker: readonly string[];
   /**

@@ -6,9 +6,11 @@ import type { Step, Target } from '../engine/step.ts';
 import { packages } from '../host/packages/packages.step.ts';
 import { kubeletUnit } from '../host/packages/programs.step.ts';
 import { packageRepository } from '../host/packages/repository.step.ts';
-import { kubeletProxy } from '../host/proxy.step.ts';
-import { service } from '../host/service.step.ts';
+import { proxyDropIn, service } from '../host/service.step.ts';
 import { paths } from '../paths.ts';
+
+/** Configures the kubelet's proxy. */
+export const kubeletProxy: Step = proxyDropIn('kubelet-proxy', paths.kubeletProxy);
 
 const NAMES = ['kubelet', 'kubeadm', 'kubectl'] as const;
 

@@ -18,7 +18,7 @@ const yaml = (value: unknown): string =>
   value === undefined ? '' : stringify(value, { sortMapEntries: true, lineWidth: 0 });
 
 /** The differences of settings, each under the full name of its setting: `kubeadm.cluster.apiServer.extraArgs`. */
-export function settingsDiff(name: string, before: unknown, after: unknown): readonly string[] {
+function settingsDiff(name: string, before: unknown, after: unknown): readonly string[] {
   const [old, desired] = [plain(before), plain(after)];
   if (same(old, desired)) return [];
   if (!isObject(old) || !isObject(desired)) return [`${name}\n${textDiff(yaml(old), yaml(desired))}`];

@@ -1,4 +1,3 @@
-import { beforeKubeletsServe } from '../certificates/kubelet-authority.ts';
 import { duringRotation } from '../certificates/rotation.refusal.ts';
 import { ailingControllers } from '../cluster/ailments.ts';
 import { isMixed, refuseMixed } from '../cluster/api-versions.ts';
@@ -21,6 +20,7 @@ import { dnsDifferences, replicasBack } from './coredns.ts';
 import { refuseFixed } from './fixed-settings.step.ts';
 import { INVENTORY_NAME, settingsPreview, settingsRestarts } from './settings-preview.step.ts';
 import {
+  beforeKubeletsServe,
   type Begun,
   editedParts,
   editedPatches,

@@ -6,7 +6,32 @@ import type { JsonObject } from '../shell/decode.ts';
 import { sha256Of } from '../shell/secret.ts';
 import { deploymentSettings } from './coredns.ts';
 import { sharedKubeletConfig } from './kubelet-config.ts';
-import { areAllServedByCluster, KUBELET_AUTHORITY } from './kubelet-serving.value.ts';
+import {
+  areAllServedByCluster,
+  hasKubeletAuthority,
+  KUBELET_AUTHORITY,
+  servesByCluster,
+  withoutKubeletAuthority,
+} from './kubelet-serving.value.ts';
+
+/**
+ * True for a live cluster whose API servers do not verify the certificates of kubelets yet, although the inventory
+ * wants it and kubelets get such certificates from `serverTLSBootstrap`. The API servers get the flag only when every
+ * kubelet has its certificate, so that `kubectl logs` always works.
+ */
+export const isAuthorityAhead = ({ hosts, kubeadm }: Inventory, { settings }: ClusterUp): boolean =>
+  hasKubeletAuthority(kubeadm.cluster) &&
+  hosts.some(servesByCluster) &&
+  !hasKubeletAuthority(settings?.['cluster'] as JsonObject | undefined);
+
+/**
+ * The inventory to apply until every kubelet serves with a certificate of the cluster: without the API servers' flag.
+ */
+export function beforeKubeletsServe(inventory: Inventory, cluster: ClusterUp): Inventory {
+  if (!isAuthorityAhead(inventory, cluster)) return inventory;
+  const { kubeadm } = inventory;
+  return { ...inventory, kubeadm: { ...kubeadm, cluster: withoutKubeletAuthority(kubeadm.cluster) } };
+}
 
 /** Settings that reach a cluster through kubeadm, by the part of the inventory that they come from. */
 export type SettingsPart = 'cluster' | 'kubelet' | 'kubeProxy' | 'patches' | 'proxy' | 'images' | 'dns';

@@ -8,7 +8,7 @@ export type FlagComponent = 'kube-apiserver' | 'kube-controller-manager' | 'kube
 export type GateSet = 'kubernetes' | 'kubeadm' | 'etcd';
 
 /** Commands of kubeadm that have phases. */
-export type PhasedCommand = 'init' | 'join' | 'reset';
+type PhasedCommand = 'init' | 'join' | 'reset';
 
 type Named<T> = Readonly<Record<string, T>>;
 
@@ -44,7 +44,7 @@ function holds(range: string, minor: number): boolean {
 }
 
 /** The tables' entry for one version of Kubernetes. */
-export interface KnownVersion {
+interface KnownVersion {
   /** e.g. 36 */
   readonly minor: number;
   /** The version whose sources the tables come from. */
@@ -137,7 +137,7 @@ const rangeElsewhere = (items: Named<string>, name: string, minor: number): stri
   Object.hasOwn(items, name) ? elsewhere([items[name]!], minor) : undefined;
 
 /** The names of this minor, and the hint for a name that it lacks. */
-export interface KnownNames {
+interface KnownNames {
   readonly names: readonly string[];
   readonly elsewhere: (name: string) => string | undefined;
 }
@@ -172,7 +172,7 @@ export function flagsOf(component: FlagComponent, minor: number): KnownNames {
 }
 
 /** A feature gate in one minor. */
-export interface KnownGate {
+interface KnownGate {
   readonly stage: 'alpha' | 'beta' | 'stable' | 'deprecated';
   readonly default: boolean;
   /** True if no other value than `default` is accepted. */

@@ -15,8 +15,7 @@ export const serviceCidr = (cidr: string): JsonObject => ({
 });
 
 /** The ServiceCIDRs that the inventory wants beside kubeadm's. Kubernetes serves them since 1.33. */
-export const serviceCidrs = ({ network }: Inventory): readonly JsonObject[] =>
-  network.moreServiceSubnets.map(serviceCidr);
+const serviceCidrs = ({ network }: Inventory): readonly JsonObject[] => network.moreServiceSubnets.map(serviceCidr);
 
 /** The objects of `moreServiceSubnets`; undefined if there are none. */
 export function serviceSubnetManifest(inventory: Inventory): Manifest | undefined {

@@ -7,7 +7,7 @@ import type { Inventory } from '../inventory/inventory.ts';
 import { table } from './text.ts';
 
 /** A certificate on a host. */
-export interface CertificateRow extends Certificate {
+interface CertificateRow extends Certificate {
   readonly host: string;
   /** Whole days until it expires, by the host's clock; negative if it has expired. */
   readonly days: number;

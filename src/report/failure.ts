@@ -45,7 +45,7 @@ export function diagnosis(texts: readonly string[]): Signature | undefined {
 }
 
 /** The failure of a host with the last lines of its logs. */
-export interface FailureReport {
+interface FailureReport {
   readonly host: string;
   readonly error: Error;
   /** The end of the host's logs, in sections that begin with `== `; empty if they were not fetched. */

@@ -2,7 +2,7 @@ import { closeSync, existsSync, mkdirSync, openSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Reporter } from '../engine/event.ts';
 import { UsageError } from '../errors.ts';
-import { systemText } from '../shell/system-error.ts';
+import { systemText } from '../shell/text.ts';
 import { jsonText } from './text.ts';
 
 /**

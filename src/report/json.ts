@@ -57,7 +57,7 @@ type Unversioned<Value> = Value extends unknown ? Omit<Value, 'schemaVersion'> :
 export type DocumentOf<Name extends DocumentName> = Unversioned<Shown<z.output<(typeof DOCUMENTS)[Name]>>>;
 
 /** The dialects of JSON Schema that kbuild writes. */
-export type SchemaDraft = '7' | '2020-12';
+type SchemaDraft = '7' | '2020-12';
 
 /**
  * The JSON Schema of a document. `open`, which is published, allows fields that it does not name: a later kbuild adds

@@ -16,7 +16,7 @@ export interface Markdown {
 }
 
 /** Text of hosts below a title. `folded`: a reader has to open it. */
-export interface Block {
+interface Block {
   /** Words of kbuild alone. */
   readonly title: string;
   readonly text: string;
@@ -78,7 +78,7 @@ function findingsBlock(findings: readonly CheckedFinding[]): readonly Block[] {
 }
 
 /** What a plan is made of. */
-export interface PlanReport {
+interface PlanReport {
   readonly cluster: string;
   readonly phases: readonly Phase[];
   readonly planned: readonly PlannedChange[];

@@ -73,7 +73,7 @@ function writtenForms(value: string): readonly string[] {
 }
 
 /** Values to be masked, found in a text in one pass, however many there are. */
-export interface MaskedValues {
+interface MaskedValues {
   /** Masks this value, and each of its lines, in whatever way it is written. */
   readonly add: (value: string) => void;
   readonly text: (text: string) => string;
@@ -83,7 +83,7 @@ const CODES = 1 << 16;
 const pairCode = (text: string, at: number): number => (text.charCodeAt(at) * 31 + text.charCodeAt(at + 1)) % CODES;
 
 /** An empty set of values. */
-export function maskedValues(): MaskedValues {
+function maskedValues(): MaskedValues {
   const known = new Set<string>();
   /** Values by their first six characters, the longest first. */
   const byStart = new Map<string, string[]>();

@@ -1,7 +1,7 @@
 import { textWidth } from './text.ts';
 
 /** How prose is written to a terminal. */
-export interface Style {
+interface Style {
   /** Lines are wrapped at words to this many columns. */
   readonly columns: number;
   readonly hasColours: boolean;

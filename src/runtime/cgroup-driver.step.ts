@@ -14,7 +14,7 @@ type Driver = Inventory['runtime']['cgroupDriver'];
 const PODS_ANEW_MS = 5 * 60_000;
 
 /** A change of the cgroup driver that is pending on a joined host. */
-export interface DriverChange {
+interface DriverChange {
   /** The driver under which its pods run. `mixed`: some pods run under each driver. */
   readonly from: Driver | 'mixed';
   readonly to: Driver;

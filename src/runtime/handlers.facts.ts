@@ -15,7 +15,7 @@ export interface HandlerPod {
 }
 
 /** Reads what handler-pods.sh prints. If a pod's RuntimeClass no longer exists, its name counts as the handler. */
-export function parseHandlerPods(out: string): readonly HandlerPod[] {
+function parseHandlerPods(out: string): readonly HandlerPod[] {
   const rows = lines(out).map((line) => line.split('\t'));
   const handlers = new Map(
     rows.flatMap(([what, name, handler]) => (what === 'class' ? [[name!, handler!] as const] : [])),

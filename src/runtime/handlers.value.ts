@@ -15,7 +15,7 @@ export interface HandlerPackage {
 }
 
 /** Properties of a kind of handler, for other parts of kbuild. Each runtime has the tables for its configuration. */
-export interface HandlerComponent {
+interface HandlerComponent {
   /** Its name in messages. */
   readonly title: string;
   /** Paths of the programs that its pods need, from the path in the inventory. */

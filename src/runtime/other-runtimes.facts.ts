@@ -21,7 +21,7 @@ interface Question {
 /**
  * A fact about each runtime that the inventory does not name for the host, where the condition of its question holds.
  */
-export function ofOtherRuntimes<T>(
+function ofOtherRuntimes<T>(
   inventory: Inventory,
   title: string,
   questionOf: (runtime: ContainerRuntime) => Question,
@@ -81,7 +81,7 @@ export const formerRuntimes = onceForEach((inventory: Inventory): Probe<Readonly
 );
 
 /** Settings that a runtime shares with its administrator, where kbuild's are still among them. */
-export interface FormerSettings extends SharedFiles {
+interface FormerSettings extends SharedFiles {
   /** The permissions of the file; undefined if it is gone. */
   readonly mode: number | undefined;
 }

@@ -7,7 +7,7 @@ import type { Secret } from '../shell/secret.ts';
 import { sh } from '../shell/sh.ts';
 
 /** Which cgroup driver is in use; `none` if no pod runs, `mixed` if runtime and kubelet disagree. */
-export type DriverInUse = 'systemd' | 'cgroupfs' | 'none' | 'mixed';
+type DriverInUse = 'systemd' | 'cgroupfs' | 'none' | 'mixed';
 
 /** The path in a line of /proc/PID/cgroup: `HIERARCHY:CONTROLLERS:PATH` (cgroups(7)). */
 const pathIn = (line: string): string => line.slice(line.indexOf(':', line.indexOf(':') + 1) + 1);
@@ -95,7 +95,7 @@ interface RuntimePaths {
 }
 
 /** A file of a project's release. */
-export interface PublishedFile {
+interface PublishedFile {
   readonly from: DownloadName;
   /** undefined: that of the runtime. */
   readonly version?: string;

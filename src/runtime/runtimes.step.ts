@@ -15,7 +15,7 @@ const policy = packages(SELINUX_POLICY, () => ({ [SELINUX_POLICY]: 'any' }));
  * Installs SELinux' policy for containers before the runtime confines them. The check selinux reports hosts for which
  * there is none.
  */
-export const containerPolicy: Step = where(
+const containerPolicy: Step = where(
   ({ inventory }) => inventory.runtime.selinux,
   when((target) => selinuxPolicy(target) === 'package', policy),
 );

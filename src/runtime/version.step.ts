@@ -101,7 +101,7 @@ export const atRuntimeOfHost = (step: Step): Step =>
   );
 
 /** A change of the runtime's version that is pending on a joined host. */
-export interface RuntimeChange {
+interface RuntimeChange {
   /** Without epoch and suffix. */
   readonly from: string;
   readonly to: string;

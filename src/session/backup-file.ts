@@ -27,13 +27,13 @@ import { inventoryFile, readInventory } from './inventory.ts';
 import type { Flags } from './options.ts';
 
 /** What the command line says about how a backup is locked. */
-export interface LockFlags {
+interface LockFlags {
   readonly recipient?: readonly string[] | undefined;
   readonly passphraseFile?: string | undefined;
 }
 
 /** What the command line says about how a backup is opened. */
-export interface KeyFlags {
+interface KeyFlags {
   readonly identity?: readonly string[] | undefined;
   readonly passphraseFile?: string | undefined;
 }

@@ -92,7 +92,7 @@ export interface Context {
 }
 
 /** Text of hosts as a terminal may show it. In the log of GitHub Actions, no line of it is a workflow command. */
-export const shownText = (text: string, { env }: Pick<Context, 'env'>): string =>
+const shownText = (text: string, { env }: Pick<Context, 'env'>): string =>
   env['GITHUB_ACTIONS'] === 'true' ? withoutCommands(visible(text)) : visible(text);
 
 const isDumb = (env: Context['env']): boolean => env['TERM'] === 'dumb' || (env['CI'] ?? '') !== '';

@@ -9,7 +9,7 @@ import { type Loaded, loadInventory } from '../inventory/file/load.ts';
 import { type Markdown, markdownText } from '../report/markdown.ts';
 import { annotations, codeQuality, type PlacedFinding, placedProblems, placeOf } from '../report/pipelines.ts';
 import { counted } from '../report/text.ts';
-import { systemText } from '../shell/system-error.ts';
+import { systemText } from '../shell/text.ts';
 import { type Context, stateFolder } from './context.ts';
 import type { Flags } from './options.ts';
 import { writeOutputFile } from './output.ts';

@@ -13,12 +13,12 @@ import { paths } from '../paths.ts';
 import { kubeconfigOf, objectsOf, textIn, within } from '../shell/decode.ts';
 import { revealed, type Secret } from '../shell/secret.ts';
 import { sh } from '../shell/sh.ts';
-import { systemText } from '../shell/system-error.ts';
+import { systemText } from '../shell/text.ts';
 import type { On } from '../ssh/remote.ts';
 import type { Run } from './run.ts';
 
 /** What a copy of admin.conf shows: whose CA it trusts first (fingerprint), and when its certificate is valid. */
-export interface AdministratorCopy extends Validity {
+interface AdministratorCopy extends Validity {
   readonly ca: string;
 }
 
@@ -43,7 +43,7 @@ function copyIn(text: string): AdministratorCopy | undefined {
  * Undefined for what is no copy of admin.conf: another user's kubeconfig, one of several clusters, or no kubeconfig at
  * all.
  */
-export function administratorCopy(text: string): AdministratorCopy | undefined {
+function administratorCopy(text: string): AdministratorCopy | undefined {
   try {
     return copyIn(text);
   } catch {

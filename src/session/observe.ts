@@ -102,7 +102,7 @@ export async function clusterBeside(
 }
 
 /** Observes hosts over their connections, and the cluster through its control planes. */
-export interface Observer {
+interface Observer {
   /** All facts of a host, or only those of these names. */
   readonly host: (host: Host, names?: readonly string[]) => Promise<Observed>;
   /** The cluster, through the first of these hosts that answers, with these of its parts; default: all. */

@@ -11,7 +11,7 @@ import type { Recorder } from '../report/record/recorder.ts';
 import { runProgress } from '../report/run-progress.ts';
 import type { RunRendererOptions } from '../report/run-renderer.ts';
 import { lookOf } from '../report/terminal.ts';
-import { systemRemedy, systemText } from '../shell/system-error.ts';
+import { systemRemedy, systemText } from '../shell/text.ts';
 import type { LogEntry } from '../ssh/exchange.ts';
 import type { Context, RunLog } from './context.ts';
 import type { Flags } from './options.ts';
@@ -66,7 +66,7 @@ export interface RunOutput extends Pick<RunLog, 'emit' | 'log' | 'onBegin'>, Pic
 const silent: Reporter = { report: () => undefined, close: () => Promise.resolve() };
 
 /** Where a run's output goes besides the terminal. */
-export interface OutputFiles {
+interface OutputFiles {
   readonly mask: Masker;
   readonly logPath: string;
   readonly record: Recorder;

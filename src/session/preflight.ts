@@ -106,7 +106,7 @@ export async function survey({ connected, inventory, note }: Run, about: readonl
 }
 
 /** The fresh hosts among those with pending changes: `up` is about to change them for the first time. */
-export const firstChanged = ({ connected }: Run, changed: ReadonlySet<string>): readonly Seen[] =>
+const firstChanged = ({ connected }: Run, changed: ReadonlySet<string>): readonly Seen[] =>
   observedLinux(connected.observations.fleet()).filter((seen) => isFresh(seen) && changed.has(seen.host.name));
 
 /**

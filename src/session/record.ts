@@ -21,7 +21,7 @@ import { sendSpans } from './spans.ts';
  * Identifies where process ids are unique: this boot of this machine, and the process namespace in it. Two containers
  * may have the same user, machine name and process ids. undefined if /proc does not show both.
  */
-export function processRealm(): string | undefined {
+function processRealm(): string | undefined {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
     const namespace = readlinkSync('/proc/self/ns/pid');

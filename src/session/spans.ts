@@ -9,7 +9,7 @@ import type { RunOutput } from './output.ts';
 type Env = Context['env'];
 
 /** Where spans are sent to. */
-export interface SpanTarget {
+interface SpanTarget {
   readonly url: string;
   readonly headers: Readonly<Record<string, Secret>>;
   readonly service: string;
@@ -45,7 +45,7 @@ export const spanHeaders = (env: Env): Readonly<Record<string, Secret>> =>
   ]);
 
 /** Where the environment wants spans; undefined: nowhere. */
-export function spanTarget(env: Env): SpanTarget | undefined {
+function spanTarget(env: Env): SpanTarget | undefined {
   if (setting(env, 'OTEL_SDK_DISABLED')?.toLowerCase() === 'true') return undefined;
   if (setting(env, 'OTEL_TRACES_EXPORTER') === 'none') return undefined;
   const all = setting(env, 'OTEL_EXPORTER_OTLP_ENDPOINT');

@@ -62,7 +62,7 @@ function openFileLimit(): number {
 }
 
 /** A run keeps a connection to each host open. @throws UsageError when this process may not open that many files */
-export function checkOpenFiles(hosts: number, limit = openFileLimit()): void {
+function checkOpenFiles(hosts: number, limit = openFileLimit()): void {
   if (hosts + OWN_FILES <= limit) return;
   throw new UsageError(
     `this process may have ${String(limit)} files open, and ${String(hosts)} hosts need ${String(hosts + OWN_FILES)}; no host was contacted`,

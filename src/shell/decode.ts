@@ -80,7 +80,7 @@ export const within = (value: unknown, ...keys: readonly string[]): JsonObject =
   keys.reduce<JsonObject>((found, key) => objectOf(found[key] ?? {}), objectOf(value ?? {}));
 
 /** A kubeconfig, and its clusters with their own fields. */
-export interface KubeconfigSeen {
+interface KubeconfigSeen {
   readonly whole: JsonObject;
   readonly clusters: readonly { readonly entry: JsonObject; readonly cluster: JsonObject }[];
 }

@@ -1,3 +1,58 @@
+/** What codes of the operating system and of Node mean, and what to do. Sources: errno(3), getaddrinfo(3). */
+const CODES: Readonly<Record<string, readonly [text: string, remedy: string]>> = {
+  EACCES: ['permission denied', 'change the rights of the file and its folder, or name another path'],
+  EADDRNOTAVAIL: ['this machine has no address to connect from', 'check the network of this machine'],
+  EAI_AGAIN: ['no name server answers', 'check the network and the name servers of this machine'],
+  ECONNREFUSED: ['connection refused', 'start the server, or correct its port'],
+  ECONNRESET: ['the connection was reset', 'run the same command again'],
+  EDQUOT: ['the quota of this disk is used up', 'make room, or name a path on another disk'],
+  EEXIST: ['it is there already', 'name another path'],
+  EFBIG: [
+    'the file would become larger than is allowed (ulimit -f)',
+    'raise the limit, or name a path on another disk',
+  ],
+  EHOSTUNREACH: ['no route to it', 'is the host up, and is its address right?'],
+  EINVAL: ['the system does not allow that there', 'name another path'],
+  EIO: ['the disk failed to read or write', 'see the log of the system (dmesg), and name a path on another disk'],
+  EISDIR: ['is a folder', 'name a file'],
+  ELOOP: ['has too many links', 'name another path'],
+  EMFILE: ['this process may not open more files', 'raise the limit: ulimit -n'],
+  ENAMETOOLONG: ['the path is too long', 'name a shorter one'],
+  ENETUNREACH: ['no route to its network', 'check the network of this machine'],
+  ENFILE: ['the system may not open more files', 'end other programs, or raise fs.file-max'],
+  ENOENT: ['there is no such file or folder', 'check the path; kbuild does not create its folder'],
+  ENOMEM: ['there is not enough memory', 'end other programs'],
+  ENOSPC: ['the disk is full', 'make room, or name a path on another disk'],
+  ENOTDIR: ['a part of the path is no folder', 'check the path'],
+  ENOTFOUND: ['the name does not resolve', 'check the name'],
+  EPERM: [
+    'the system does not allow it',
+    'check the owner and the attributes of the file (lsattr), or name another path',
+  ],
+  EROFS: ['the disk is read-only', 'name a path on another disk'],
+  ETIMEDOUT: ['no answer in time', 'is the host up, and its port open?'],
+  ETXTBSY: ['the program is running', 'end it first'],
+};
+
+/** True if the operating system, and no mistake of kbuild, caused the error: Node gives it a code and a system call. */
+export const isSystemError = (error: unknown): error is NodeJS.ErrnoException => {
+  const { code, syscall } = error as { readonly code?: unknown; readonly syscall?: unknown };
+  return error instanceof Error && typeof code === 'string' && typeof syscall === 'string' && code in CODES;
+};
+
+/** What an error says in words: `the disk is full`. Its own message where the code is unknown. */
+export function systemText(error: unknown): string {
+  const { code } = error as { readonly code?: unknown };
+  const known = typeof code === 'string' ? CODES[code]?.[0] : undefined;
+  return known ?? (error instanceof Error ? error.message : String(error));
+}
+
+/** What the operator can do about an error of the system; undefined for any other. */
+export function systemRemedy(error: unknown): string | undefined {
+  const { code } = error as { readonly code?: unknown };
+  return typeof code === 'string' ? CODES[code]?.[1] : undefined;
+}
+
 /** Characters that a message shows of a host's unexpected text. */
 const EXCERPT = 200;
 

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { ConnectError } from '../errors.ts';
-import { systemText } from '../shell/system-error.ts';
+import { systemText } from '../shell/text.ts';
 import type { Pause } from '../wait.ts';
 import { type Endpoint, whereOf } from './link.ts';
 
@@ -27,7 +27,7 @@ const NO_ROUTE: ReadonlySet<string> = new Set(['EHOSTUNREACH', 'ENETUNREACH', 'E
 const hasNoRoute = ({ code = '' }: Failure): boolean => NO_ROUTE.has(code);
 
 /** True if the server took the connection and ended it before its identification: what MaxStartups does. */
-export const isTurnedAway = (failure: Failure): boolean =>
+const isTurnedAway = (failure: Failure): boolean =>
   failure.answered === true && failure.greeted === false && endedEarly(failure);
 
 /** The error for a failed connection: which host, where, why, what to do, and whether a retry can help. */

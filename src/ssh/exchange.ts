@@ -93,7 +93,7 @@ const logOf =
     });
 
 /** The limit of a kind of commands. */
-export const limitOf = ({ limits }: Pick<ExchangeTools, 'limits'>, kind: keyof typeof LIMITS): TimeLimit =>
+const limitOf = ({ limits }: Pick<ExchangeTools, 'limits'>, kind: keyof typeof LIMITS): TimeLimit =>
   limits?.[kind] ?? LIMITS[kind];
 
 /** The result of a script, without its frame. @throws CommandError, ConnectError when the script never began */

@@ -1,5 +1,5 @@
 import { ConnectError } from '../errors.ts';
-import { systemText } from '../shell/system-error.ts';
+import { systemText } from '../shell/text.ts';
 import {
   authorityFor,
   fingerprint,

@@ -11,7 +11,7 @@ import { upAgain, watchHung } from './restart.ts';
 import type { ExecResult } from './transport.ts';
 
 /** What the script that follows a job printed. */
-export type JobReport = { readonly started: boolean } & (
+type JobReport = { readonly started: boolean } & (
   | { readonly kind: 'ended'; readonly status: number | string; readonly stdout: string }
   /** Neither the job nor its result is there. */
   | { readonly kind: 'gone' }

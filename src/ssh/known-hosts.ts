@@ -54,7 +54,7 @@ export function keyTypeOf(blob: Buffer): string {
 }
 
 /** How a host is written in a known_hosts file: the bare name on port 22, else `[name]:port`. */
-export const knownName = (address: string, port: number): string =>
+const knownName = (address: string, port: number): string =>
   port === 22 ? address.toLowerCase() : `[${address.toLowerCase()}]:${String(port)}`;
 
 /**

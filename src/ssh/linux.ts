@@ -32,7 +32,7 @@ export function succeeded(host: string, command: Command<'sh'>, result: ExecResu
 }
 
 /** Runs a script that reads a secret on its stdin. */
-export const feedSecret = (on: Exchange, command: Command<'sh'>, secret: Secret): Promise<ExecResult> =>
+const feedSecret = (on: Exchange, command: Command<'sh'>, secret: Secret): Promise<ExecResult> =>
   on.feed(command, revealed(secret));
 
 /** The files of a Linux host. */

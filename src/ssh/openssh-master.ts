@@ -31,7 +31,7 @@ const textOf = (file: string): string => {
  * Runs a command line through the connection's control socket, by a process of ssh that only passes bytes and never
  * connects by itself. Its own messages go to `log`, apart from the command's stderr.
  */
-export async function muxCommand(commandLine: string, master: Master, log: string, pause: Pause): Promise<Started> {
+async function muxCommand(commandLine: string, master: Master, log: string, pause: Pause): Promise<Started> {
   const options = ['BatchMode=yes', 'ControlMaster=no', 'ProxyCommand=false', 'LogLevel=DEBUG2'].flatMap((one) => [
     '-o',
     one,

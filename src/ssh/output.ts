@@ -59,7 +59,7 @@ export function boundedOutput(maxBytes: number): BoundedOutput {
 const MAX_LINE = 64 * 1024;
 
 /** Turns chunks into lines. Lines that came before the first listener are kept for it. */
-export function lineReader(): { add(chunk: Buffer): void; onLine(listener: (line: string) => void): void } {
+function lineReader(): { add(chunk: Buffer): void; onLine(listener: (line: string) => void): void } {
   const decoder = new StringDecoder('utf8');
   const early: string[] = [];
   const listeners: ((line: string) => void)[] = [];

@@ -9,10 +9,10 @@ import { boundedOutput, channelOf, collect, endedChannel, LOST, MAX_BYTES } from
 import type { Commands, ExecResult, FileTransfers, Forwarding, Streams, TimeLimit, Transport } from './transport.ts';
 
 /** The result of a command that gave no answer within its limit. It may still run. */
-export const SILENT: ExecResult = { stdout: '', stderr: '', status: 'silent' };
+const SILENT: ExecResult = { stdout: '', stderr: '', status: 'silent' };
 
 /** What the work of a limited command reports and hears. */
-export interface Watch {
+interface Watch {
   /** Aborts when the limit has passed. */
   readonly expired: AbortSignal;
   /** The command is sent now: what others on the same connection take does not count. */
@@ -57,7 +57,7 @@ function watchOf({ totalMs, silentMs = totalMs }: TimeLimit, expire: () => void)
 const nothing = (): void => undefined;
 
 /** The result of the work, or `SILENT` if it does not end within the limit. Without a limit it may take for ever. */
-export async function withinLimit(
+async function withinLimit(
   limit: TimeLimit | undefined,
   work: (watch: Watch) => Promise<ExecResult>,
 ): Promise<ExecResult> {
@@ -80,7 +80,7 @@ export async function withinLimit(
 }
 
 /** Drops everything up to and including `mark`: what a login shell printed before the command began. */
-export function startMark(mark: string): Transform {
+function startMark(mark: string): Transform {
   const wanted = Buffer.from(mark);
   let before: Buffer | undefined = Buffer.alloc(0);
   return new Transform({

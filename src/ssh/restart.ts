@@ -5,7 +5,7 @@ import type { Exchange } from './exchange.ts';
 import type { Channel } from './transport.ts';
 
 /** A watch over a channel that may be silent for as long as its work takes. */
-export interface HungWatch {
+interface HungWatch {
   /** The channel said something. */
   readonly heard: () => void;
   /** Ends the watch. True if the channel was dropped because its host hangs. */

@@ -6,7 +6,7 @@ import type { AgentAuthMethod, BaseAgent, ParsedKey, PublicKeyAuthMethod, SignCa
 import type { Login } from '../inventory/host-settings.ts';
 import { readPlainFile } from '../shell/plain-file.ts';
 import { revealed, Secret } from '../shell/secret.ts';
-import { systemText } from '../shell/system-error.ts';
+import { systemText } from '../shell/text.ts';
 
 // CommonJS: Node finds no named exports in it.
 

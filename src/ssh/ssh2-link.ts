@@ -6,7 +6,7 @@ import { TransferError } from './transport.ts';
 type Done<T> = (error: (Error & { readonly code?: unknown }) | null | undefined, value?: T) => void;
 
 /** What a link needs of ssh2's SFTP session. */
-export interface FileSession {
+interface FileSession {
   fastPut(localPath: string, path: string, done: Done<unknown>): unknown;
   fastGet(path: string, localPath: string, done: Done<unknown>): unknown;
   writeFile(path: string, content: Buffer, done: Done<unknown>): unknown;
@@ -16,7 +16,7 @@ export interface FileSession {
 }
 
 /** Files over one SFTP session. A session that ends first fails what is under way. */
-export function fileLinkOf(sftp: FileSession): FileLink {
+function fileLinkOf(sftp: FileSession): FileLink {
   let fail: (error: Error) => void = () => undefined;
   const over = new Promise<never>((_, reject) => {
     fail = reject;

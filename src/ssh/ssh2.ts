@@ -15,13 +15,13 @@ import { linkOf } from './ssh2-link.ts';
 import type { Transport } from './transport.ts';
 
 /** What a server offers for its first key exchange, by kind. */
-export type Offers = ReadonlyMap<string, string>;
+type Offers = ReadonlyMap<string, string>;
 
 /** Attempts to learn the offers: a busy server closes some connections before it sends anything (MaxStartups). */
 const ATTEMPTS = 4;
 
 /** Repeats `ask` until the server sends its offers. Empty if it never does. */
-export async function offersOnceSaid(
+async function offersOnceSaid(
   ask: () => Promise<Offers>,
   pause: Pause,
   random: () => number = Math.random,
@@ -51,7 +51,7 @@ interface Forwarder {
 }
 
 /** A connection to a bastion, for others to go through. */
-export function tunnelsOf(client: Forwarder): Tunnels {
+function tunnelsOf(client: Forwarder): Tunnels {
   let isLost = false;
   client.once('close', () => (isLost = true));
   client.on('error', () => {

@@ -3,7 +3,7 @@ import { type JsonObject, objectOf, objectsOf, textIn, within } from '../shell/d
 import { lines, timeOf, unexpected } from '../shell/probe.ts';
 
 /** Fields of a pod template that a manager other than kubeadm set last. */
-export interface TemplateEdit {
+interface TemplateEdit {
   readonly manager: string;
   /** e.g. `affinity`, `containers[coredns].resources` */
   readonly fields: readonly string[];
@@ -25,7 +25,7 @@ export interface NodesSeen {
 }
 
 /** A node that kured holds its lock for. */
-export interface KuredLock {
+interface KuredLock {
   readonly node: string;
   /** As kured wrote it (RFC 3339). */
   readonly since: string;

@@ -30,7 +30,7 @@ const KUBEADM: Readonly<Record<string, ReadonlySet<string>>> = {
 };
 
 /** A flag that stands in the manifests of these nodes, and that kubeadm does not write again. */
-export interface HandWritten {
+interface HandWritten {
   readonly component: string;
   readonly flag: string;
   readonly nodes: readonly string[];

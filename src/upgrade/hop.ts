@@ -54,7 +54,7 @@ export function withEtcdTag(inventory: Inventory, imageTag: string): Inventory {
 }
 
 /** The way of an upgrade, and what is not known about it. */
-export interface Hops {
+interface Hops {
   /** Versions in order, one a minor, the last is the desired one; a missing minor is left out. */
   readonly hops: readonly string[];
   /** Minors in between for which no patch version was given, oldest first. */

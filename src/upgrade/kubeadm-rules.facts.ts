@@ -2,7 +2,7 @@ import { lines, probe, type Probe } from '../shell/probe.ts';
 import { sh } from '../shell/sh.ts';
 
 /** An object of kubeadm that joining hosts, kubelets or API servers need. */
-export interface KubeadmRule {
+interface KubeadmRule {
   /** `KIND/NAME` as kubectl takes it; those with a namespace are in kube-system. */
   readonly object: string;
   /** The first minor whose kubeadm makes it. */

@@ -13,7 +13,7 @@ import type { StoredObjects } from './view-parts.facts.ts';
  * True for an API version that a later one does not convert: objects of alpha versions have to be deleted before it
  * goes.
  */
-export const isAlpha = (groupVersion: string): boolean => /\bv\d+alpha\d+\b/.test(groupVersion);
+const isAlpha = (groupVersion: string): boolean => /\bv\d+alpha\d+\b/.test(groupVersion);
 
 /**
  * The alpha API versions of kinds that Kubernetes no longer knows on the way from version `from` to version `to`, as

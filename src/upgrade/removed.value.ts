@@ -6,7 +6,7 @@ export type Component =
   'kube-apiserver' | 'kube-controller-manager' | 'kube-scheduler' | 'kubelet' | 'kube-proxy' | 'etcd' | 'kubeadm';
 
 /** A flag with which a component does not start from a minor on. */
-export interface RemovedFlag {
+interface RemovedFlag {
   /** Without dashes. */
   readonly name: string;
   /** True if kbuild takes the flag out of kubeadm-flags.env before the newer kubelet starts. */
@@ -14,7 +14,7 @@ export interface RemovedFlag {
 }
 
 /** A feature gate that a component accepts with one value only. */
-export interface LockedGate {
+interface LockedGate {
   readonly name: string;
   readonly value: boolean;
 }

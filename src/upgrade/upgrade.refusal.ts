@@ -1,17 +1,14 @@
 import { duringRotation } from '../certificates/rotation.refusal.ts';
 import type { Fleet } from '../cluster/fleet/fleet.ts';
 import { refusedOfLive, type SeenLive } from '../cluster/live.ts';
-import { type Reason, reason } from '../cluster/reasons.ts';
+import { reason, type Reason } from '../cluster/reasons.ts';
 import type { KbuildError } from '../errors.ts';
 import { unfinishedActions } from '../host/unfinished.refusal.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { UPGRADE } from '../kubeadm/marker.facts.ts';
 import { handlersInUse } from '../runtime/handlers.refusal.ts';
 import { runtimeRefusal } from '../runtime/runtime-change.ts';
-import { otherBegun } from './begun.ts';
-import { removedRefusals } from './removed.refusal.ts';
-import { oldKubelets } from './versions.ts';
-import { apartAfterwards, type IsChosen } from './whole-cluster.ts';
+import { apartAfterwards, type IsChosen, otherBegun } from './begun.ts';
 import {
   apartApiServers,
   backupRoom,
@@ -25,6 +22,8 @@ import {
   unknownMinors,
   unnamedControlPlanes,
 } from './reasons.refusal.ts';
+import { removedRefusals } from './removed.refusal.ts';
+import { oldKubelets } from './versions.ts';
 
 /** A live cluster, and an upgrade of it. */
 interface Upgrading extends SeenLive {

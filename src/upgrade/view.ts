@@ -50,7 +50,7 @@ export interface UpgradeView {
 }
 
 /** What an observation of an upgrade may use instead of the usual. */
-export interface UpgradeTools {
+interface UpgradeTools {
   /** The control planes whose API servers are observed: those that have joined. Default: all of the inventory. */
   readonly apiServers?: readonly LinuxHost[];
   /** API versions that the newer Kubernetes cannot read, e.g. `Workload.v1alpha2.scheduling.k8s.io`. Default: none. */

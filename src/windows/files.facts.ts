@@ -28,7 +28,7 @@ const UNREADABLE = z.object({ path: text, kind: z.literal('unreadable'), problem
 export type WindowsFile = Readonly<z.output<typeof FILE>>;
 
 /** A path that exists and could not be read, and why. */
-export type UnreadableFile = Readonly<z.output<typeof UNREADABLE>>;
+type UnreadableFile = Readonly<z.output<typeof UNREADABLE>>;
 
 /** The watched paths that exist, and all files below the watched trees. Look-ups ignore case, as Windows does. */
 export interface WindowsFiles {

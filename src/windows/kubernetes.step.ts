@@ -18,7 +18,7 @@ import { NSSM } from './service.step.ts';
  * every user make files in them, e.g. a library that a program loads. A folder of another account is refused, not taken
  * over.
  */
-export const protectedFolders: Step<'windows'> = {
+const protectedFolders: Step<'windows'> = {
   name: 'program-folders',
   watches: { access: programFolders },
   diff: ({ host, facts }) => {
@@ -40,7 +40,7 @@ export const protectedFolders: Step<'windows'> = {
 };
 
 /** Installs the programs of a network plugin that is a service. The inventory has their checksums. */
-export const windowsNetworkPrograms: Step<'windows'> = {
+const windowsNetworkPrograms: Step<'windows'> = {
   name: 'network-programs',
   watches: (about) =>
     isService(about)

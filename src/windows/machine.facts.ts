@@ -34,7 +34,7 @@ const MACHINE = z.object({
 });
 
 /** Windows edition, hardware, and the rights of the account that kbuild uses. */
-export interface WindowsMachine extends Readonly<Omit<z.output<typeof MACHINE>, 'uptimeMs'>> {
+interface WindowsMachine extends Readonly<Omit<z.output<typeof MACHINE>, 'uptimeMs'>> {
   /**
    * When the host booted, in ms since the epoch, by the clock of the operator's machine. Windows changes its own boot
    * time whenever its clock is set.

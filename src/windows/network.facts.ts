@@ -19,7 +19,7 @@ const NETWORK = z.object({
 });
 
 /** Adapters, IPv4 addresses and routes of a Windows host. */
-export type WindowsNetworkView = Readonly<z.output<typeof NETWORK>>;
+type WindowsNetworkView = Readonly<z.output<typeof NETWORK>>;
 
 export const network = windowsProbe(
   powershell('windows/probe-network.ps1'),
@@ -63,12 +63,12 @@ const HNS = z.object({
 });
 
 /** Networks and endpoints of the Host Networking Service. */
-export type HnsView = Readonly<z.output<typeof HNS>>;
+type HnsView = Readonly<z.output<typeof HNS>>;
 
 export const hns = windowsProbe(powershell('windows/probe-hns.ps1'), HNS, (answer): HnsView => answer);
 
 /** The address of the node's pod subnet that is reserved for kube-proxy. */
-export interface SourceVip {
+interface SourceVip {
   readonly subnet: string;
   readonly address: string;
 }

@@ -30,7 +30,7 @@ async function responseOf(url: string): Promise<Response> {
 /**
  * The first SHA-256 (lower-case hex) in the file at `url`. Throws an Error if the file has none or cannot be fetched.
  */
-export async function sumAt(url: string): Promise<string> {
+async function sumAt(url: string): Promise<string> {
   const sum = /[0-9a-f]{64}/i.exec(await (await responseOf(url)).text())?.[0];
   if (sum === undefined) throw new Error(`no SHA-256 at ${url}`);
   return sum.toLowerCase();

@@ -9,7 +9,7 @@ import { powershell } from '../templates.ts';
 import type { WindowsService } from './services.facts.ts';
 
 /** A value in a service's own registry key; a number becomes a DWORD. */
-export interface ServiceParameter {
+interface ServiceParameter {
   readonly name: string;
   readonly value: string | number;
 }

@@ -40,7 +40,7 @@ export const services = (names: readonly string[]) =>
   );
 
 /** Whether a program on the host runs, and what it printed. A program that does not exist has no state. */
-export type ProgramState =
+type ProgramState =
   { readonly state: 'works'; readonly said: string } | { readonly state: 'broken'; readonly said: string };
 
 /** Runs each program that exists with its version arguments, and returns its state and output, by name. */

@@ -6,10 +6,10 @@ import { selected } from '../../src/engine/phases.ts';
 import { isWait, plan } from '../../src/engine/plan.ts';
 import type { Inventory, LinuxHost } from '../../src/inventory/inventory.ts';
 import type { Marker } from '../../src/kubeadm/marker.facts.ts';
+import { withoutEarlyAddons } from '../../src/upgrade/begun.ts';
 import { addonsUpgraded, rulesOfKubeadm } from '../../src/upgrade/cluster.step.ts';
 import { controlPlaneUpgraded } from '../../src/upgrade/control-plane.step.ts';
 import { hopsThrough } from '../../src/upgrade/hop.ts';
-import { withoutEarlyAddons } from '../../src/upgrade/whole-cluster.ts';
 import {
   CA,
   clusterOf,

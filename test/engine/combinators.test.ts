@@ -2,7 +2,6 @@ import { describe, expect, test } from 'vitest';
 import {
   mapChanges,
   orWaitForApi,
-  perTarget,
   together,
   when,
   where,
@@ -35,7 +34,6 @@ describe('every combinator', () => {
     ['withChanges', withChanges(step, () => [])],
     ['mapChanges', mapChanges(step, (change) => change)],
     ['withInventory', withInventory(step, () => inventory)],
-    ['perTarget', perTarget(step, () => other)],
     ['orWaitForApi', orWaitForApi(step)],
   ])('%s passes on name, watches, time to settle and needs', (_, made) => {
     const { name, settleMs, needs } = made;
@@ -71,12 +69,6 @@ test('withInventory: the step sees the other inventory, and the changes around i
   expect(
     summaries(mapChanges(led, ({ summary }, about) => ({ summary: `${summary}, ${about.inventory.name}` }))),
   ).toEqual(['switch swap off in after, demo']);
-});
-
-test('perTarget: the diff is that of the step made for the target', () => {
-  expect(summaries(perTarget(step, ({ host: { name } }) => ({ ...step, diff: () => [{ summary: name }] })))).toEqual([
-    'cp1',
-  ]);
 });
 
 test('together: several steps are one that watches what each of them watches, in their order', () => {

@@ -5,7 +5,7 @@ import { appliedOf } from '../../src/cluster/taints.ts';
 import { membersInData } from '../../src/etcd/restore-members.ts';
 import { dnsDifferences } from '../../src/kubeadm/coredns.ts';
 import { KUBE_PROXY, kubeProxyAstray, serverIn } from '../../src/kubeadm/endpoint-objects.step.ts';
-import { settingsNote } from '../../src/kubeadm/settings-note.facts.ts';
+import { settingsNote } from '../../src/kubeadm/marker.facts.ts';
 import { calicoRefusals } from '../../src/network/calico.refusal.ts';
 import { INSTALLATION } from '../../src/network/calico.value.ts';
 import { networkRefusals } from '../../src/network/plugins.refusal.ts';

@@ -4,13 +4,13 @@ import type { Candidates, Option } from '../../session/options.ts';
 import { type Position, positionOf } from './position.ts';
 
 /** Something that can stand at the cursor, and what the shell shows beside it. */
-export interface Candidate {
+interface Candidate {
   readonly value: string;
   readonly note: string;
 }
 
 /** What candidates are read from. Nothing of it connects, runs a command, or throws. */
-export interface CandidateSources {
+interface CandidateSources {
   /** The names of the inventory; none where it cannot be read. */
   readonly names: () => Promise<NamesInInventory>;
   /** The runs of a cluster that can be reported, newest first. */
@@ -51,7 +51,7 @@ async function topics(operands: readonly string[]): Promise<readonly Candidate[]
 }
 
 /** What can stand where these candidates are asked for; `files` are the shell's to find. */
-export async function candidatesFor(
+async function candidatesFor(
   from: Exclude<Candidates, 'files'>,
   { operands }: Pick<Position, 'operands'>,
   { names, runs }: CandidateSources,

@@ -26,7 +26,7 @@ function identityIn(text: string): ClientIdentity | undefined {
 }
 
 /** Who the current context of a kubeconfig is. @throws Detour if the file alone does not tell it */
-export function kubeconfigIdentity(text: string): ClientIdentity {
+function kubeconfigIdentity(text: string): ClientIdentity {
   let found: ClientIdentity | undefined;
   try {
     found = identityIn(text);

@@ -2,11 +2,11 @@ import { etcdCommand } from '../../etcd/view.facts.ts';
 import { controlPlanes } from '../../inventory/hosts.ts';
 import type { Inventory, LinuxHost } from '../../inventory/inventory.ts';
 import { lastLine } from '../../shell/probe.ts';
-import { unready } from './api-answer.ts';
 import { apiServerAt, type ChannelTools, clusterChannel, etcdPeers } from './channel.ts';
 import { etcdByGateway } from './etcd-gateway.ts';
 import { type Answer, framedScript, parallelFramedScript, readFrames } from './framed-script.ts';
 import { Detour, type Forward } from './https-peer.ts';
+import { unready } from './objects.ts';
 import type { Ask } from './observe-linux.ts';
 import { type ClusterProbe, readyCommand } from './probes.ts';
 

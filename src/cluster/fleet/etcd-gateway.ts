@@ -2,7 +2,7 @@ import { type JsonObject, objectOf, objectsOf, textsIn } from '../../shell/decod
 import { Detour, type HttpsPeer } from './https-peer.ts';
 
 /** Finds the server of a client URL of etcd. */
-export type EtcdPeers = (url: string) => HttpsPeer;
+type EtcdPeers = (url: string) => HttpsPeer;
 
 /** The local member, where etcdctl finds it too. */
 const LOCAL = 'https://127.0.0.1:2379';

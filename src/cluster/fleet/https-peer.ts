@@ -26,7 +26,7 @@ export interface HttpAnswer {
 }
 
 /** One request. */
-export interface HttpRequest {
+interface HttpRequest {
   readonly method?: 'GET' | 'POST';
   readonly body?: string;
   readonly accept?: string;

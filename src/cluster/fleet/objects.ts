@@ -11,10 +11,20 @@ import {
   textsOf,
   within,
 } from '../../shell/decode.ts';
-import { lineOf, lines, timeOf, unexpected, wordOf } from '../../shell/probe.ts';
+import { lastLine, lineOf, lines, timeOf, unexpected, wordOf } from '../../shell/probe.ts';
 import { excerpt } from '../../shell/text.ts';
 import { HASH_ANNOTATION } from './ownership.ts';
 import { type CaReader, type NodeCondition, type NodeView, objectKey, type PodView } from './view.ts';
+
+/**
+ * Why an API server is not ready, in one line: the checks that it names as failed, or the last line of what was printed
+ * instead. kubectl prints the 35 checks of /readyz, quoted in one line or each on its own.
+ */
+export function unready(text: string): string {
+  const failed = [...text.matchAll(/\[-\]([\w/.-]+) failed/g)].map(([, check]) => check!);
+  if (failed.length > 0) return `${[...new Set(failed)].join(', ')} failed`;
+  return lastLine(text);
+}
 
 const ROOT_CAS = 'kube-root-ca.crt';
 

@@ -4,19 +4,18 @@ import { type EtcdView, parseEtcd } from '../../etcd/view.facts.ts';
 import { ADMIN_CONF, SUPER_ADMIN_CONF } from '../../inventory/api-server.ts';
 import { controlPlanes } from '../../inventory/hosts.ts';
 import type { Inventory, LinuxHost } from '../../inventory/inventory.ts';
-import { settingsNote } from '../../kubeadm/settings-note.facts.ts';
+import { settingsNote } from '../../kubeadm/marker.facts.ts';
 import { paths } from '../../paths.ts';
 import { type JsonObject, objectOf } from '../../shell/decode.ts';
 import { lines } from '../../shell/probe.ts';
 import { excerpt } from '../../shell/text.ts';
-import { unready } from './api-answer.ts';
 import { clusterAnswers, etcdAnswer } from './cluster-answers.ts';
 import type { Observed } from './fleet.ts';
 import { factsFrom, MOST_OF_CLUSTER } from './framed-script.ts';
 import type { Forward } from './https-peer.ts';
 import { hasControlPlane } from './joined.ts';
 import type { LinuxFacts } from './linux.ts';
-import { byWantedKey } from './objects.ts';
+import { byWantedKey, unready } from './objects.ts';
 import type { Ask, ObserveTools } from './observe-linux.ts';
 import { RECORD, SETTINGS } from './ownership.ts';
 import { type ClusterFacts, clusterProbes } from './probes.ts';
@@ -33,7 +32,7 @@ function hasMember({ facts }: Extract<Observed, { readonly os: 'linux' }>): bool
 }
 
 /** Time and randomness of an observation, and the way to ask without a command on the host. */
-export interface ClusterTools extends ObserveTools {
+interface ClusterTools extends ObserveTools {
   /** Missing where only commands are run. */
   readonly forward?: ((host: LinuxHost) => Forward) | undefined;
 }

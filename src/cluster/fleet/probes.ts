@@ -16,7 +16,6 @@ import { lines, numberOf, probe, type Probe } from '../../shell/probe.ts';
 import { sh } from '../../shell/sh.ts';
 import { script } from '../../templates.ts';
 import { kubeadmRulesProbe } from '../../upgrade/kubeadm-rules.facts.ts';
-import { unready } from './api-answer.ts';
 import { apiServerAt, endpointAt } from './channel.ts';
 import { etcdByGateway } from './etcd-gateway.ts';
 import type { FactsOf } from './framed-script.ts';
@@ -28,6 +27,7 @@ import {
   parsePods,
   parseSecrets,
   parseTokens,
+  unready,
 } from './objects.ts';
 import {
   caReadersOver,

@@ -9,7 +9,7 @@ import { distributionOf, knownDistribution, runtimeOfSource } from './distributi
 import type { PackageRequest, PackageState, RepositoryId } from './package-manager.value.ts';
 
 /** A host, as far as it decides how packages get there. */
-export interface InstallTarget {
+interface InstallTarget {
   readonly inventory: Inventory;
   readonly host: LinuxHost;
   readonly facts: { readonly osRelease: OsRelease; readonly arch: string };

@@ -15,6 +15,7 @@ import {
   notSupported,
   placed,
   placedRepository,
+  proxyFiles,
 } from './distributions.value.ts';
 import { getsBinaries, systemRuntime } from './installer.value.ts';
 import { type KeyFile, readKeyFile } from './openpgp.value.ts';
@@ -144,7 +145,7 @@ function directHosts({ proxy, kubernetes, runtime }: Inventory): readonly string
 }
 
 /** How the hosts' package managers reach the repositories of the inventory. */
-export const packageRoute = (inventory: Inventory): Route => ({
+const packageRoute = (inventory: Inventory): Route => ({
   proxy: inventory.proxy,
   direct: directHosts(inventory),
 });
@@ -209,3 +210,19 @@ export const packageRepository = (
       }),
   },
 ];
+
+/** Configures the package manager's proxy. Removes its file if the inventory has no proxy. */
+export const packagesProxy: Step = {
+  name: 'apt-proxy',
+  watches: { files: proxyFiles },
+  diff: (target) => {
+    const { inventory, facts } = target;
+    const proxyFile = changedDistribution(facts)?.packages?.proxyFile;
+    if (proxyFile === undefined) return [];
+    const content = proxyFile.content(packageRoute(inventory));
+    return fileChanges(target, {
+      path: proxyFile.path,
+      content: content === undefined ? undefined : `${OWN_HEADER}.\n${content}`,
+    });
+  },
+};

@@ -5,7 +5,7 @@ import type { Distribution, Family } from './distribution.value.ts';
 import { dnf, dnf5 } from './dnf.value.ts';
 
 /** What Red Hat Enterprise Linux, its rebuilds and its relatives share. */
-export const rhelFamily: Family = {
+const rhelFamily: Family = {
   family: 'rhel',
   packages: dnf,
   programFolder: '/usr/local/bin',

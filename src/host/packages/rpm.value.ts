@@ -12,7 +12,7 @@ export const IMPORTED_KEYS = `${paths.state}/imported-keys`;
 export const withRpm = (command: Command<'sh'>): Command<'sh'> => using('host/packages/rpm/functions.sh', command);
 
 /** One installed package, as rpm names it. */
-export interface RpmPackage {
+interface RpmPackage {
   readonly name: string;
   /** `EPOCH:VERSION-RELEASE`; the epoch is 0 where there is none. */
   readonly full: string;

@@ -11,13 +11,13 @@ const ARCHITECTURES: Readonly<Record<string, string>> = { x86_64: 'amd64', aarch
 export const goArchitecture = (machine: string): string => ARCHITECTURES[machine] ?? machine;
 
 /** Where the programs of one host go, and which it can run. */
-export interface ProgramPlace {
+interface ProgramPlace {
   readonly architecture: string;
   readonly folder: string;
 }
 
 /** One file that a host downloads. */
-export interface ProgramFile {
+interface ProgramFile {
   readonly url: string;
   /**
    * The SHA-256 that the file must have, or where it is published. `none`: the inventory names neither. `plain`: the

@@ -4,7 +4,7 @@ import { hostList } from '../text.ts';
 import { badge, byKey, card, html, type Html, lineOf, moment, percent, said, sign } from './html.ts';
 
 /** Certificates of the same hosts that end on the same day, or in the same month where there are many. */
-export interface CertificateView {
+interface CertificateView {
   readonly names: string;
   readonly hosts: string;
   /** `2027-11-24`, or `2027-11-02 … 2027-11-24`. */

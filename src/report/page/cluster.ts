@@ -3,7 +3,7 @@ import type { ClusterView, Machine, Standing, Workers } from './cluster-view.ts'
 import { card, fitted, frame, GAP, html, type Html, moment, type Part, said, sign, type Tone } from './html.ts';
 
 /** How a host stands: its tone, its sign and the word for it. */
-export const STANDINGS: Readonly<Record<Standing, readonly [tone: Tone, sign: string, word: string]>> = {
+const STANDINGS: Readonly<Record<Standing, readonly [tone: Tone, sign: string, word: string]>> = {
   ready: ['good', '✔', 'ready'],
   'not ready': ['bad', '✖', 'not ready'],
   failed: ['bad', '✖', 'failed in this run'],
@@ -81,7 +81,7 @@ function dots(machines: readonly Machine[], width: number): Part {
 }
 
 /** Hosts in a picture: a few as boxes, many as dots. */
-export const machinesPart = (machines: readonly Machine[], width: number): Part =>
+const machinesPart = (machines: readonly Machine[], width: number): Part =>
   machines.length > BOXES ? dots(machines, width) : boxes(machines, width);
 
 /** The line from one part to the next, in px. */
@@ -147,7 +147,7 @@ const chainOf = (view: ClusterView, width: number): readonly Part[] => [
  * The cluster as a picture that is `width` px wide: the endpoint, balancers, control planes, etcd, and workers by
  * system and version, from top to bottom.
  */
-export function clusterPicture(view: ClusterView, width: number, name: string): Html {
+function clusterPicture(view: ClusterView, width: number, name: string): Html {
   const chain = chainOf(view, width);
   const groups = view.workers.flatMap((group) => workersPart(group, width));
   let y = 0;

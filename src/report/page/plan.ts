@@ -10,7 +10,7 @@ import type { Happened, PhaseView, Span } from './phase-view.ts';
 export type Fate = 'done' | 'not needed' | 'not done' | 'failed' | 'unplanned' | 'waited';
 
 /** The same change of several hosts with the same fate. */
-export interface PlanLine {
+interface PlanLine {
   readonly fate: Fate;
   readonly summary: string;
   readonly hosts: string;
@@ -18,7 +18,7 @@ export interface PlanLine {
 }
 
 /** A phase of the plan. */
-export interface PlanPhase {
+interface PlanPhase {
   readonly title: string;
   readonly lines: readonly PlanLine[];
   readonly counts: Readonly<Record<Fate, number>>;

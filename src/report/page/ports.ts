@@ -6,7 +6,7 @@ import { card, html, type Html, lineOf, said, sign } from './html.ts';
 const TABLE = 16;
 
 /** The ways from one host to another. */
-export interface Cell {
+interface Cell {
   /** How many ports were tried. */
   readonly tried: number;
   /** e.g. `10250/tcp kubelet` */

@@ -84,7 +84,7 @@ function classes(phase: PhaseView, spans: readonly Span[], shown: ReadonlySet<st
 }
 
 /** The rows of a phase with many hosts: classes of duration, then the slowest hosts and those that failed. */
-export function crowdRows(phase: PhaseView, material: Material): readonly Row[] {
+function crowdRows(phase: PhaseView, material: Material): readonly Row[] {
   const ofPhase = material.happened.spans.filter((span) => span.phase === phase.name);
   const mine = ofPhase.filter(({ what }) => what === 'phase');
   const failed = hostsOf(mine.filter(({ end }) => end === 'failed'));

@@ -14,7 +14,7 @@ import { timelineOf, type TimelineView } from './timeline-view.ts';
 export type Outcome = 'done' | 'failed' | 'interrupted' | 'unfinished';
 
 /** A run in one line, and its key figures. */
-export interface ResultView {
+interface ResultView {
   readonly outcome: Outcome;
   /** e.g. `51 changes on 3 hosts in 2 min 28 s` */
   readonly line: string;

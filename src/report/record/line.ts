@@ -82,7 +82,7 @@ export interface RecordedSystem {
 }
 
 /** A port of a host that other hosts must reach. */
-export interface RecordedWay {
+interface RecordedWay {
   readonly to: string;
   readonly port: number;
   readonly protocol: 'tcp' | 'udp';
@@ -223,7 +223,7 @@ export type Note =
     };
 
 /** A note and when it was made, ISO 8601. */
-export type TimedNote = Note & { readonly time: string };
+type TimedNote = Note & { readonly time: string };
 
 /** Any line of a record after its first. */
 export type RecordLine = TimedEvent | TimedNote;

@@ -4,7 +4,7 @@ import type { Outcome, Span } from './spans.ts';
 import { timelineOf } from './timeline.ts';
 
 /** The span that a run is part of, as the environment's TRACEPARENT names it. Ids in lower-case hex. */
-export interface TraceParent {
+interface TraceParent {
   readonly traceId: string;
   readonly spanId: string;
   readonly isSampled: boolean;

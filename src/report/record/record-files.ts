@@ -64,7 +64,7 @@ function edges(path: string): { readonly first: string; readonly last: string; r
 }
 
 /** What tells whether the process of a record still runs. */
-export type IsAlive = (process: { readonly pid: number; readonly realm: string }) => boolean | 'unknown';
+type IsAlive = (process: { readonly pid: number; readonly realm: string }) => boolean | 'unknown';
 
 /** True for a record of an ended run. A file of this name that is no record is not kbuild's. */
 function isOver({ path }: RecordFile, isAlive: IsAlive, nowMs: number): boolean {

@@ -1,5 +1,5 @@
 /** What a span is about. `host`: a host in a phase. */
-export type SpanKind = 'run' | 'observation' | 'phase' | 'host' | 'change' | 'wait' | 'command';
+type SpanKind = 'run' | 'observation' | 'phase' | 'host' | 'change' | 'wait' | 'command';
 
 /** `cut off`: the run ended, or its record does, before it did. */
 export type Outcome = 'done' | 'failed' | 'cut off';

@@ -13,7 +13,7 @@ import {
 export type LineOf<K extends RecordLine['kind']> = Extract<RecordLine, { readonly kind: K }>;
 
 /** What is done with a line, by its kind. `atMs`: its time, ms since the epoch. */
-export type Takers = { readonly [K in RecordLine['kind']]?: (line: LineOf<K>, atMs: number) => void };
+type Takers = { readonly [K in RecordLine['kind']]?: (line: LineOf<K>, atMs: number) => void };
 
 /** Calls what takes lines of this kind, if there is one. */
 export function take(takers: Takers, line: RecordLine, atMs: number): void {
@@ -25,7 +25,7 @@ export function take(takers: Takers, line: RecordLine, atMs: number): void {
 const SHORTEST_TURN_MS = 50;
 
 /** What one host does: a phase after the other, in it a change after the other, and waits between and in them. */
-export interface HostTimeline {
+interface HostTimeline {
   /** The span that something of the host is part of now: its change, its phase, or the run. */
   readonly parent: () => number;
   /** Follows a line about the host. `phase`: the span of its phase. */
@@ -124,7 +124,7 @@ function takersOf({ host, spans, now, parent, close, ...work }: UnderWay): Taker
 }
 
 /** A host that has done nothing yet. */
-export function hostTimeline(spans: SpanList, host: string): HostTimeline {
+function hostTimeline(spans: SpanList, host: string): HostTimeline {
   const work = underWay(spans, host);
   const takers = takersOf(work);
   return {

@@ -6,7 +6,7 @@ import { timelineOf } from './timeline.ts';
  * An event of Chrome's Trace Event Format, which Perfetto reads. Times in µs since the run's start. `X`: a complete
  * event, `i`: an instant, `M`: metadata.
  */
-export type TraceEvent =
+type TraceEvent =
   | {
       readonly ph: 'X';
       readonly name: string;

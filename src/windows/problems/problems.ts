@@ -44,7 +44,7 @@ export const flannel: readonly WindowsSignature[] = [
 ];
 
 /** Limitations of Windows, or of Kubernetes on Windows, that look like problems. */
-export const limitations: readonly WindowsSignature[] = [
+const limitations: readonly WindowsSignature[] = [
   {
     name: 'no-outbound-ping',
     symptom: 'Pods cannot ping the outside',

@@ -4,7 +4,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { unready } from '../../../src/cluster/fleet/api-answer.ts';
+import { unready } from '../../../src/cluster/fleet/objects.ts';
 import { clusterProbes } from '../../../src/cluster/fleet/probes.ts';
 import { cp1, hostOf, inventoryOf } from '../../fakes/cluster.ts';
 

@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { quantityOf } from '../../quantity.ts';
+import { quantityOf } from '../../../kubeadm/typed.value.ts';
 import type { Path } from '../../schema/path.ts';
 import { problem, type Rule, type Violation } from '../../schema/rule.ts';
 import type { InventoryFile } from '../../schema/schema.ts';

@@ -1,5 +1,5 @@
+import { quantityOf } from '../../../../kubeadm/typed.value.ts';
 import { isObject } from '../../../../shell/decode.ts';
-import { quantityOf } from '../../../quantity.ts';
 import type { Path } from '../../../schema/path.ts';
 import { problem, type Rule, type Violation, warning } from '../../../schema/rule.ts';
 import { below, kubeletPlaces } from './places.ts';
