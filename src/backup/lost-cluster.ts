@@ -1,11 +1,13 @@
 import { isIP } from 'node:net';
 import { shortFingerprint } from '../certificates/fingerprint.value.ts';
 import { type Fleet, linuxFacts, observedLinux } from '../cluster/fleet/fleet.ts';
+import { reason, type Reason, type Seen } from '../cluster/reasons.ts';
 import { standing } from '../cluster/standing.ts';
 import { Refused } from '../errors.ts';
 import { controlPlanes } from '../inventory/hosts.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import type { Manifest } from './manifest.ts';
+import { isInitFromBackup } from '../kubeadm/marker.facts.ts';
+import { backupName, type Manifest } from './manifest.ts';
 
 /** The workers of the inventory, by whether they belong to the cluster of a backup. */
 export interface Workers {
@@ -107,3 +109,81 @@ export function lostNodes(inventory: Inventory, fleet: Fleet, manifest: Manifest
       return facts !== undefined && ['bare', 'prepared'].includes(standing({ inventory, host, facts, fleet }));
     });
 }
+
+/** What a restore has observed. */
+interface Restoring extends Seen {
+  readonly manifest: Manifest;
+  /** The backups of which control planes are noted to come, by their names. */
+  readonly notes: readonly string[];
+  /** Whether the API of this restore answered in an earlier observation; undefined: this is the first one. */
+  readonly was: 'served' | 'not served' | undefined;
+}
+
+const isFromBackup = ({ manifest, notes }: Restoring): boolean =>
+  notes.some((note) => note.startsWith(backupName(manifest)));
+
+/** True if the API that answers is that of the cluster which this backup brought back. */
+export const isBroughtBack = (seen: Restoring): boolean => {
+  const { cluster } = seen.fleet;
+  return cluster.state === 'up' && cluster.caFingerprint === seen.manifest.ca && isFromBackup(seen);
+};
+
+/** Why a backup cannot become the cluster, by the API of the inventory's control planes. */
+export const apiReasons: readonly Reason<Restoring>[] = [
+  reason(['cluster-down'], (seen) => {
+    const { inventory, fleet } = seen;
+    if (fleet.cluster.state !== 'down' || !isFromBackup(seen)) return undefined;
+    // A restore that was cut off goes on.
+    if (observedLinux(fleet).some(({ facts }) => isInitFromBackup(facts.marker))) return undefined;
+    return new Refused(
+      'cluster-down',
+      inventory.name,
+      `it was brought back from this backup, and its API does not answer (${fleet.cluster.reason})`,
+      'run the same command again when it answers, within minutes after a host has started; `kbuild status` says what is wrong',
+    );
+  }),
+  reason(['nothing-lost'], (seen) => {
+    const { inventory, fleet } = seen;
+    if (fleet.cluster.state !== 'up' || isBroughtBack(seen)) return undefined;
+    return new Refused(
+      'nothing-lost',
+      inventory.name,
+      `its API answers through ${fleet.cluster.via}: the control planes are not lost`,
+      'to put a live cluster back to an earlier state: `kbuild etcd snapshot restore SNAPSHOT`',
+    );
+  }),
+  reason(
+    ['changed-meanwhile'],
+    (seen) =>
+      seen.was === 'not served' &&
+      isBroughtBack(seen) &&
+      new Refused(
+        'changed-meanwhile',
+        seen.inventory.name,
+        'another run has brought it back from this backup meanwhile',
+        'run the same command again: it goes on from there',
+      ),
+  ),
+];
+
+/** What listens at addresses of the backup's control planes, as `name (address:port)`, seen from one host. */
+interface Living {
+  readonly inventory: Inventory;
+  readonly living: readonly string[];
+  readonly from: string;
+}
+
+/** Why a backup cannot become the cluster while its old control planes run. */
+export const livingReasons: readonly Reason<Living>[] = [
+  reason(
+    ['control-plane-lives'],
+    ({ inventory, living, from }) =>
+      living.length > 0 &&
+      new Refused(
+        'control-plane-lives',
+        inventory.name,
+        `something listens where the backup has control planes: ${living.join(', ')}, as seen from ${from}`,
+        'switch it off for good, or name it in the inventory: two control planes would each take writes. If another machine has the address by now, give it another one first',
+      ),
+  ),
+];

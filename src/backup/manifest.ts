@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import { isObject, type JsonObject } from '../shell/decode.ts';
 
@@ -71,6 +72,10 @@ export type EncryptionKey = z.output<typeof encryptionKey>;
 
 /** The manifest as its part holds it. */
 export const manifestText = (manifest: Manifest): string => `${JSON.stringify(manifest, undefined, 2)}\n`;
+
+/** Names a backup: another one of the same cluster has another name. */
+export const backupName = (manifest: Manifest): string =>
+  `backup-${createHash('sha256').update(manifestText(manifest)).digest('hex').slice(0, 16)}`;
 
 /** Reads a manifest. Throws an error that says what is wrong. */
 export function parseManifest(text: string): Manifest {

@@ -6,6 +6,7 @@ import { type Fleet, observedLinux } from './fleet/fleet.ts';
 import type { EtcdState } from './fleet/view.ts';
 import { acting } from './live.ts';
 import { gate, isMemberOf } from './members.ts';
+import { lastReason, reason, type Reason, type Seen } from './reasons.ts';
 
 /** The etcd that kbuild built. @throws FactError if it does not answer; Refused if there is none. */
 export function liveEtcd({ cluster }: Fleet): Extract<EtcdState, { readonly state: 'up' }> {
@@ -50,6 +51,12 @@ async function anyView(on: On, inventory: Inventory, fleet: Fleet): Promise<Etcd
   return undefined;
 }
 
+/** The control planes and etcd hosts that `--dead` names, which the run does without. */
+export const deadMembers = ({ unreachable }: Fleet): readonly string[] =>
+  unreachable
+    .filter(({ host, isDead }) => isDead === true && (host.role === 'control-plane' || host.role === 'etcd'))
+    .map(({ host }) => host.name);
+
 /**
  * Why no host can leave a cluster whose API does not answer: the verdict of the quorum gate on each member, from what
  * etcd's members report. undefined if quorum is not the reason. Does not throw.
@@ -59,7 +66,7 @@ export async function quorumIsLost(
   inventory: Inventory,
   fleet: Fleet,
   names: readonly string[],
-): Promise<Refused | undefined> {
+): Promise<Refused<'quorum-lost'> | undefined> {
   if (fleet.cluster.state !== 'down' || inventory.etcd.topology !== 'stacked') return undefined;
   const view = await anyView(on, inventory, fleet);
   if (view === undefined) return undefined;
@@ -69,3 +76,19 @@ export async function quorumIsLost(
   const refused = verdicts.find(({ allowed }) => !allowed);
   return refused === undefined ? undefined : new Refused('quorum-lost', names.join(', '), refused.why, REMEDY);
 }
+
+/** Why a command does not start without the hosts that `--dead` names. `lost`: as `quorumIsLost` has it for them. */
+export const deadReasons: readonly Reason<Seen & { readonly lost: Refused<'quorum-lost'> | undefined }>[] = [
+  lastReason(['quorum-lost'], ({ lost }) => lost),
+  reason(['cluster-down'], ({ fleet }) => {
+    const { cluster } = fleet;
+    const names = deadMembers(fleet);
+    if (cluster.state !== 'down' || names.length === 0) return undefined;
+    return new Refused(
+      'cluster-down',
+      names.join(', '),
+      `the API does not answer without ${names.length === 1 ? 'this host' : 'these hosts'}, and every change needs it (${cluster.reason})`,
+      'run the command again in a minute; if the API still does not answer, bring the hosts back first',
+    );
+  }),
+];

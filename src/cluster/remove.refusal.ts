@@ -156,12 +156,16 @@ export function leavingByReset(
 
 /**
  * Refuses a control plane or etcd host of a cluster that does not answer: the host cannot leave, and its etcd member
- * may be needed.
+ * may be needed. A host that is refused for itself has that reason alone.
  */
-function silentMember(inventory: Inventory, fleet: Fleet, { host, facts }: Observed) {
+function silentMember(seen: Resetting, observed: Observed): Refused<'cluster-down'> | undefined {
+  const { inventory, fleet, hosts } = seen;
+  const { host, facts } = observed;
   const { role } = host;
-  if (fleet.cluster.state === 'up' || (role !== 'control-plane' && role !== 'etcd')) return undefined;
+  if (hosts === undefined || fleet.cluster.state === 'up' || (role !== 'control-plane' && role !== 'etcd'))
+    return undefined;
   if (standing({ inventory, host, facts, fleet }) !== 'joined') return undefined;
+  if (refusedHost(seen, observed) !== undefined) return undefined;
   return new Refused(
     'cluster-down',
     host.name,
@@ -257,7 +261,7 @@ function refusedHost({ inventory, fleet, hosts, confirmed }: Resetting, observed
       ? mistakenForeign(inventory, fleet, observed)
       : unconfirmed(observed, foreign);
   if (hosts === undefined) return mistakenMember(inventory, fleet, observed);
-  return hostRefusal(inventory, fleet, observed) ?? silentMember(inventory, fleet, observed);
+  return hostRefusal(inventory, fleet, observed);
 }
 
 const chosen = ({ fleet, hosts }: Resetting): readonly Observed[] =>
@@ -278,9 +282,8 @@ export const resetReasons: readonly Reason<Resetting>[] = [
     test: (seen) => !cleansOnlyForeign(seen) && one.test(seen),
   })),
   reason(['unnamed-control-plane'], (seen) => seen.hosts === undefined && leftBehind(seen)),
-  reason([...HOST_REFUSALS, 'cluster-down'], (seen) =>
-    chosen(seen).flatMap((observed) => refusedHost(seen, observed) ?? []),
-  ),
+  reason(HOST_REFUSALS, (seen) => chosen(seen).flatMap((observed) => refusedHost(seen, observed) ?? [])),
+  reason(['cluster-down'], (seen) => chosen(seen).flatMap((observed) => silentMember(seen, observed) ?? [])),
 ];
 
 /** Everything that `reset` refuses, all at once. Throws `FactError` when a fact that it needs is unknown. */

@@ -215,13 +215,17 @@ const isUnfinished = (inventory: Inventory, fleet: Fleet): boolean =>
 /**
  * Why kbuild may not undo anything on the host yet; undefined if it may. While the API does not answer, kbuild cannot
  * know whether quorum needs the host's etcd, or whether its node is in use. It waits if another host is joined to the
- * cluster, or if a control plane was not observed.
+ * cluster, or if a control plane was not observed. On a host of role etcd it waits for etcd.
  */
 export function undoObstacle({
   inventory,
   host,
   fleet,
 }: Pick<Seen, 'inventory' | 'host' | 'fleet'>): string | undefined {
+  if (host.role === 'etcd')
+    return fleet.cluster.etcd?.state === 'down'
+      ? `etcd does not answer, and may need the data on this host (${fleet.cluster.etcd.reason})`
+      : undefined;
   if (fleet.cluster.state !== 'down') return undefined;
   const unseen = controlPlanes(inventory).find(
     (other) => other.name !== host.name && linuxFacts(fleet, other) === undefined,

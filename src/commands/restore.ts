@@ -1,11 +1,17 @@
-import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
-import { oldAddresses, type Workers, workersOf } from '../backup/lost-cluster.ts';
-import { type Manifest, manifestText } from '../backup/manifest.ts';
+import {
+  apiReasons,
+  isBroughtBack,
+  livingReasons,
+  oldAddresses,
+  type Workers,
+  workersOf,
+} from '../backup/lost-cluster.ts';
+import { backupName, type Manifest } from '../backup/manifest.ts';
 import { PKI } from '../backup/read.ts';
 import { backupRefusals, controlPlaneReasons, workerReasons } from '../backup/restore.refusal.ts';
 import { pkiFile } from '../certificates/shared-files.ts';
-import { linuxFacts, observedLinux } from '../cluster/fleet/fleet.ts';
+import { linuxFacts } from '../cluster/fleet/fleet.ts';
 import { refusedFor } from '../cluster/reasons.ts';
 import { stops } from '../engine/check.ts';
 import { ChecksFailed, Refused, throwAll } from '../errors.ts';
@@ -29,10 +35,6 @@ import type { RestoreOptions } from './backup.command.ts';
 import { restoreBackupPhases } from './restore.phases.ts';
 import { runUp } from './up.ts';
 
-/** Names a backup: another one of the same cluster has another name. */
-export const nameOf = (manifest: Manifest): string =>
-  `backup-${createHash('sha256').update(manifestText(manifest)).digest('hex').slice(0, 16)}`;
-
 /** The name of the backup from which the live cluster was brought back; empty if there is no such note. */
 async function restoredFrom({ connected, inventory }: Run): Promise<readonly string[]> {
   const fleet = connected.observations.fleet();
@@ -46,7 +48,7 @@ async function restoredFrom({ connected, inventory }: Run): Promise<readonly str
   return notes.map((note) => note.trim()).filter((note) => note !== '');
 }
 
-/** @throws Refused while something answers at an address of the old control planes that is none of our hosts' */
+/** @throws Refused while a program listens where the backup has control planes, by `livingReasons` */
 async function refuseLiving(run: Run, manifest: Manifest): Promise<void> {
   const { connected, inventory } = run;
   const [first] = controlPlanes(inventory);
@@ -60,42 +62,20 @@ async function refuseLiving(run: Run, manifest: Manifest): Promise<void> {
     ),
   );
   const living = found.filter((one) => one !== undefined);
-  if (living.length === 0) return;
-  throw new Refused(
-    'control-plane-lives',
-    inventory.name,
-    `something listens where the backup has control planes: ${living.join(', ')}, as seen from ${first.name}`,
-    'switch it off for good, or name it in the inventory: two control planes would each take writes. If another machine has the address by now, give it another one first',
-  );
+  throwAll(refusedFor(livingReasons, { inventory, living, from: first.name }));
 }
 
 /**
- * True if this restore has brought the API back: what is left is what `up` does. @throws Refused when another cluster
- * lives
+ * True if this restore has brought the API back: what is left is what `up` does. `was`: what an earlier observation
+ * showed. @throws Refused when another cluster lives, by `apiReasons`
  */
-async function hasServed(run: Run, manifest: Manifest): Promise<boolean> {
+async function hasServed(run: Run, manifest: Manifest, was?: 'served' | 'not served'): Promise<boolean> {
   const { connected, inventory } = run;
   const fleet = connected.observations.fleet();
-  const { cluster } = fleet;
-  if (cluster.state === 'absent') return false;
-  const notes = await restoredFrom(run);
-  const isCutOff = observedLinux(fleet).some(({ facts }) => isInitFromBackup(facts.marker));
-  if (cluster.state === 'down') {
-    if (isCutOff || !notes.some((note) => note.startsWith(nameOf(manifest)))) return false;
-    throw new Refused(
-      'cluster-down',
-      inventory.name,
-      `it was brought back from this backup, and its API does not answer (${cluster.reason})`,
-      'run the same command again when it answers, within minutes after a host has started; `kbuild status` says what is wrong',
-    );
-  }
-  if (cluster.caFingerprint === manifest.ca && notes.some((note) => note.startsWith(nameOf(manifest)))) return true;
-  throw new Refused(
-    'nothing-lost',
-    inventory.name,
-    `its API answers through ${cluster.via}: the control planes are not lost`,
-    'to put a live cluster back to an earlier state: `kbuild etcd snapshot restore SNAPSHOT`',
-  );
+  if (fleet.cluster.state === 'absent') return false;
+  const seen = { inventory, fleet, manifest, notes: await restoredFrom(run), was };
+  throwAll(refusedFor(apiReasons, seen));
+  return isBroughtBack(seen);
 }
 
 /**
@@ -103,16 +83,9 @@ async function hasServed(run: Run, manifest: Manifest): Promise<boolean> {
  * observation showed
  */
 async function refuseRestore(run: Run, manifest: Manifest, was: 'served' | 'not served'): Promise<void> {
-  const { connected, inventory } = run;
-  const serves = await hasServed(run, manifest);
+  await hasServed(run, manifest, was);
   if (was === 'served') return;
-  if (serves)
-    throw new Refused(
-      'changed-meanwhile',
-      inventory.name,
-      'another run has brought it back from this backup meanwhile',
-      'run the same command again: it goes on from there',
-    );
+  const { connected, inventory } = run;
   const fleet = connected.observations.fleet();
   throwAll(refusedFor(controlPlaneReasons, { inventory, fleet }));
   refuseForeign(
@@ -188,7 +161,7 @@ async function restoreFirst(
     name.startsWith(PKI) ? [[pkiFile(name.slice(PKI.length)), content] as const] : [],
   );
   const from: FromBackup = {
-    about: `${nameOf(manifest)}-${run.runId}`,
+    about: `${backupName(manifest)}-${run.runId}`,
     snapshot,
     taken: manifest.taken,
     pki: Object.fromEntries(pki),

@@ -1,7 +1,7 @@
 import { type Fleet, linuxFacts } from '../cluster/fleet/fleet.ts';
 import { memberHost } from '../cluster/member-host.ts';
 import { type BeforeMembership, gate, isMemberOf, type KeepData, removeMembers } from '../cluster/members.ts';
-import { hasOwnMarker, standing } from '../cluster/standing.ts';
+import { hasOwnMarker, standing, undoObstacle } from '../cluster/standing.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
 import { etcdHosts } from '../inventory/hosts.ts';
@@ -143,8 +143,9 @@ const undone = (before: BeforeMembership, keep: KeepData): Step => ({
       {
         summary: `undo a half-finished member of etcd on ${host.name}${member === undefined ? '' : ` (found ${member.learner ? 'learner' : 'member'} ${member.id})`}`,
         apply: async (on) => {
-          if (etcd?.state === 'down')
-            throw new Refused('cluster-down', host.name, 'etcd does not answer, and may need the data on this host');
+          const why = undoObstacle(target);
+          if (why !== undefined)
+            throw new Refused('unfinished-action', host.name, `what is half-finished here is not undone: ${why}`);
           await keep(on, host);
           if (member !== undefined) {
             const through = memberHost(inventory, fleet, host.name);

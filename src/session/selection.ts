@@ -1,8 +1,9 @@
 import type { Fleet } from '../cluster/fleet/fleet.ts';
-import { quorumIsLost } from '../cluster/member-host.ts';
+import { deadMembers, deadReasons, quorumIsLost } from '../cluster/member-host.ts';
+import { refusedFor } from '../cluster/reasons.ts';
 import { stillThere, type StillThere } from '../cluster/removal.ts';
 import { checkNames } from '../commands/every.checks.ts';
-import { hasRemedy, type KbuildError, mayBeGone, Refused, SeveralErrors, UsageError } from '../errors.ts';
+import { hasRemedy, type KbuildError, mayBeGone, Refused, SeveralErrors, throwAll, UsageError } from '../errors.ts';
 import { unknownCheck } from '../inventory/file/messages.ts';
 import { selects } from '../inventory/hosts.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
@@ -214,17 +215,7 @@ export const missingHosts = (run: Run): KbuildError | undefined =>
 /** @throws Refused when the API does not answer without the control planes and etcd hosts that `--dead` names. */
 export async function refuseWithoutApi({ connected, inventory }: Run): Promise<void> {
   const fleet = connected.observations.fleet();
-  const { cluster } = fleet;
-  const names = fleet.unreachable
-    .filter(({ host, isDead }) => isDead === true && (host.role === 'control-plane' || host.role === 'etcd'))
-    .map(({ host }) => host.name);
-  if (cluster.state !== 'down' || names.length === 0) return;
-  const lost = await quorumIsLost(connected.on, inventory, fleet, names);
-  if (lost !== undefined) throw lost;
-  throw new Refused(
-    'cluster-down',
-    names.join(', '),
-    `the API does not answer without ${names.length === 1 ? 'this host' : 'these hosts'}, and every change needs it (${cluster.reason})`,
-    'run the command again in a minute; if the API still does not answer, bring the hosts back first',
-  );
+  const names = deadMembers(fleet);
+  const lost = names.length === 0 ? undefined : await quorumIsLost(connected.on, inventory, fleet, names);
+  throwAll(refusedFor(deadReasons, { inventory, fleet, lost }));
 }

@@ -1,7 +1,16 @@
 // @module-tag openssl
 import { describe, expect, test } from 'vitest';
 import { encryptionKeys } from '../../src/backup/encryption.ts';
-import { lostCluster, lostNodes, oldAddresses, workersOf } from '../../src/backup/lost-cluster.ts';
+import {
+  apiReasons,
+  isBroughtBack,
+  livingReasons,
+  lostCluster,
+  lostNodes,
+  oldAddresses,
+  workersOf,
+} from '../../src/backup/lost-cluster.ts';
+import { backupName } from '../../src/backup/manifest.ts';
 import { backupRefusals, controlPlaneReasons, workerReasons } from '../../src/backup/restore.refusal.ts';
 import type { Fleet } from '../../src/cluster/fleet/fleet.ts';
 import { refusedFor } from '../../src/cluster/reasons.ts';
@@ -220,5 +229,48 @@ describe('an init from a backup', () => {
       joinedHost(cp2),
     );
     expect(refusals(inventory, served).filter(({ remedy }) => remedy?.includes('kbuild restore'))).toEqual([]);
+  });
+});
+
+describe('the API of the inventory decides whether a backup may become the cluster', () => {
+  const seenOf = (cluster: Fleet['cluster'], over: { notes?: readonly string[]; was?: 'not served' } = {}) => ({
+    inventory,
+    manifest,
+    fleet: fleetIn(cluster, joinedHost(cp1), joinedHost(cp2)),
+    notes: over.notes ?? [`${backupName(manifest)}-run1`],
+    was: over.was,
+  });
+  const namesOf = (seen: Parameters<typeof isBroughtBack>[0]) =>
+    refusedFor(apiReasons, seen).map(({ refusal }) => refusal);
+  const up = clusterOf({ caFingerprint: manifest.ca });
+  const down = { state: 'down', reason: 'refused' } as const;
+
+  test('refuses a live cluster that did not come from this backup', () => {
+    for (const seen of [seenOf(up, { notes: [] }), seenOf(up, { notes: ['backup-other'] })]) {
+      expect(isBroughtBack(seen)).toBe(false);
+      expect(namesOf(seen)).toEqual(['nothing-lost']);
+    }
+    expect(namesOf(seenOf(clusterOf({ caFingerprint: OTHER_CA })))).toEqual(['nothing-lost']);
+  });
+
+  test('goes on where this backup serves, unless another run brought it back after the question', () => {
+    expect(isBroughtBack(seenOf(up))).toBe(true);
+    expect(namesOf(seenOf(up))).toEqual([]);
+    expect(namesOf(seenOf(up, { was: 'not served' }))).toEqual(['changed-meanwhile']);
+  });
+
+  test('waits for the API of a cluster that came from this backup, and goes on with a restore that was cut off', () => {
+    expect(namesOf(seenOf(down))).toEqual(['cluster-down']);
+    expect(namesOf(seenOf(down, { notes: [] }))).toEqual([]);
+    const marker = { cluster: 'demo', action: 'init', job: 'x', stage: 'begun', about: `${backupName(manifest)}-run1` };
+    expect(namesOf({ ...seenOf(down), fleet: fleetIn(down, joinedHost(cp1, { marker })) })).toEqual([]);
+  });
+
+  test('refuses while a program listens where the backup has control planes', () => {
+    const living = refusedFor(livingReasons, { inventory, living: ['old1 (10.0.0.99:2379)'], from: 'cp1' });
+    expect(living.map(({ refusal, message }) => [refusal, message])).toEqual([
+      ['control-plane-lives', expect.stringContaining('old1 (10.0.0.99:2379), as seen from cp1')],
+    ]);
+    expect(refusedFor(livingReasons, { inventory, living: [], from: 'cp1' })).toEqual([]);
   });
 });

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { quorumIsLost } from '../../src/cluster/member-host.ts';
+import { deadReasons, quorumIsLost } from '../../src/cluster/member-host.ts';
+import { refusedFor } from '../../src/cluster/reasons.ts';
+import { ConnectError } from '../../src/errors.ts';
 import { cp1, cp2, fleetIn, inventoryOf, joinedHost } from '../fakes/cluster.ts';
 import { recordingOn } from '../fakes/on.ts';
 
@@ -32,4 +34,18 @@ test('reports nothing if no member answers, or if the cluster is up', async () =
   expect(sent).toHaveLength(1);
   expect(await quorumIsLost(on, inventory, { ...down, cluster: { state: 'absent' } }, ['cp2'])).toBeUndefined();
   expect(sent).toHaveLength(1);
+});
+
+test('a command with --dead is refused for lost quorum alone, else for the API that does not answer', async () => {
+  const unreachable = [
+    { host: cp2, error: new ConnectError('cp2', 'gone', { retryable: true }), isDead: true as const },
+  ];
+  const without = { ...down, unreachable };
+  const { on } = recordingOn({ run: () => said('10.0.0.11') });
+  const lost = await quorumIsLost(on, inventory, without, ['cp2']);
+  const namesOf = (seen: Parameters<(typeof deadReasons)[0]['test']>[0]) =>
+    refusedFor(deadReasons, seen).map(({ refusal, subject }) => [refusal, subject]);
+  expect(namesOf({ inventory, fleet: without, lost })).toEqual([['quorum-lost', 'cp2']]);
+  expect(namesOf({ inventory, fleet: without, lost: undefined })).toEqual([['cluster-down', 'cp2']]);
+  expect(namesOf({ inventory, fleet: { ...without, unreachable: [] }, lost: undefined })).toEqual([]);
 });

@@ -1,7 +1,9 @@
+import { apiReasons, livingReasons } from '../../src/backup/lost-cluster.ts';
 import { backupReasons, controlPlaneReasons, workerReasons } from '../../src/backup/restore.refusal.ts';
 import { authorityChangeReasons } from '../../src/certificates/authority-change.refusal.ts';
 import { rotationReasons } from '../../src/certificates/rotation.refusal.ts';
 import { changeReasons } from '../../src/cluster/host.refusal.ts';
+import { deadReasons } from '../../src/cluster/member-host.ts';
 import type { Reason } from '../../src/cluster/reasons.ts';
 import { removalReasons, resetReasons } from '../../src/cluster/remove.refusal.ts';
 import { upReasons } from '../../src/cluster/up.refusal.ts';
@@ -36,6 +38,7 @@ const section = ({ name, title, why }: NamedRefusal): string =>
 const LISTS: readonly (readonly [command: string, reasons: readonly Pick<Reason<never>, 'names'>[]])[] = [
   ['every command that changes hosts', changeReasons],
   ['`up`, `upgrade`, `reboot`, `plan`', upReasons.slice(changeReasons.length)],
+  ['`up`, `upgrade`, `reboot`, `plan` with `--dead`, on top', deadReasons],
   ['`upgrade`, on top', upgradeReasons],
   ['`remove`, `reset --hosts`', removalReasons],
   ['`reset`', resetReasons],
@@ -43,7 +46,7 @@ const LISTS: readonly (readonly [command: string, reasons: readonly Pick<Reason<
   ['`move-endpoint`', [...moveReasons, ...oldEndpointReasons]],
   ['`certs renew-ca`', authorityChangeReasons],
   ['`certs rotate-ca`', [...authorityChangeReasons, ...rotationReasons]],
-  ['`restore`', [...backupReasons, ...workerReasons, ...controlPlaneReasons]],
+  ['`restore`', [...backupReasons, ...apiReasons, ...workerReasons, ...controlPlaneReasons, ...livingReasons]],
 ];
 
 const listed = ([command, reasons]: (typeof LISTS)[number]): string => {
