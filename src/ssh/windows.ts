@@ -26,18 +26,33 @@ export type Files = Pick<Remote<'powershell'>, 'read' | 'write' | 'upload' | 'do
 const sftpPath = (path: string): string => `/${path.replaceAll('\\', '/')}`;
 
 /**
- * Before the first transfer: creates the private folder for incoming files, so that other users cannot read them, and
- * deletes files of runs that were killed.
+ * Runs a transfer into the private folder for incoming files. Before the first one, and after one that failed, creates
+ * the folder, so that other users cannot read the files, and deletes what runs that were killed and lost connections
+ * left in it.
  */
-function incomingFolder(on: Exchange): () => Promise<void> {
+function incomingFolder(on: Exchange): (transfer: () => Promise<void>) => Promise<void> {
   let made: Promise<string> | undefined;
-  return async () => {
+  let failed = false;
+  let underway = 0;
+  return async (transfer) => {
     const parameters = { Root: windowsPaths.state, Path: windowsPaths.incoming };
-    made ??= on.ask(titled(powershell('windows/incoming-folder.ps1', parameters), 'make a folder for files'), 'shown');
-    await made.catch((error: unknown) => {
-      made = undefined;
+    // Not while another transfer is underway: its file would be deleted.
+    if (failed && underway === 0) made = undefined;
+    underway++;
+    try {
+      if (made === undefined) failed = false;
+      made ??= on.ask(
+        titled(powershell('windows/incoming-folder.ps1', parameters), 'make a folder for files'),
+        'shown',
+      );
+      await made;
+      await transfer();
+    } catch (error) {
+      failed = true;
       throw error;
-    });
+    } finally {
+      underway--;
+    }
   };
 }
 
@@ -61,14 +76,15 @@ const accessOf = (mode: number): 'private' | 'inherited' => ((mode & 0o077) === 
  */
 export function files(on: Exchange, transfers: FileTransfers): Files {
   const host = on.host.name;
-  const folder = incomingFolder(on);
+  const incoming = incomingFolder(on);
   const place = async (from: string | Buffer, to: string, sha256: string, access: 'private' | 'inherited') => {
     const title = `write ${to}`;
-    await folder();
     const temporary = `${windowsPaths.incoming}\\${randomBytes(8).toString('hex')}`;
-    await transferred(host, title, () => transfers.put(from, sftpPath(temporary)));
-    const parameters = { Source: temporary, Target: to, Sha256: sha256, Access: access };
-    await on.ask(titled(powershell('windows/place-file.ps1', parameters), title), 'shown');
+    await incoming(async () => {
+      await transferred(host, title, () => transfers.put(from, sftpPath(temporary)));
+      const parameters = { Source: temporary, Target: to, Sha256: sha256, Access: access };
+      await on.ask(titled(powershell('windows/place-file.ps1', parameters), title), 'shown');
+    });
   };
   return {
     async read(path) {

@@ -80,6 +80,20 @@ test('a PATH that was set is seen by what comes after it in the same run', async
   expect(environments.get('windows/observe.ps1')?.get('Path')).toContain('C:\\k');
 });
 
+test('a file whose connection was lost before it was placed does not stay behind when the same run goes on', async () => {
+  let fleet: SimulatedFleet | undefined;
+  const cut: Faults = ({ name, count }) => {
+    if (name !== 'windows/place-file.ps1' || count > 0) return undefined;
+    for (const { end } of fleet?.simulated.machine.processes.values() ?? []) end();
+    return 'lost';
+  };
+  fleet = await simulatedFleet({ faults: cut });
+  expect(await stopped(fleet)).toBeUndefined();
+  const left = [...fleet.simulated.machine.files.values()].map(({ path }) => path);
+  expect(left.filter((path) => path.includes('incoming'))).toEqual([]);
+  await fleet.close();
+});
+
 describe('20 random faults: each is ended by the same command', () => {
   const FAULTS: Readonly<Record<Asked['kind'], readonly Fault[]>> = {
     script: ['lost', 'lost-after', 'fails', 'killed', 'restart', 'disk-full'],
