@@ -32,7 +32,7 @@ const about = (over: { readonly nowMs?: number; readonly signal?: AbortSignal } 
   signal: new AbortController().signal,
   ...over,
 });
-// eslint-disable-next-line @typescript-eslint/require-await
+// oxlint-disable-next-line typescript/require-await
 async function* failing(): AsyncIterable<Uint8Array> {
   yield BYTES;
   throw new Error('the disk failed');

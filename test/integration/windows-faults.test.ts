@@ -81,13 +81,14 @@ test('a PATH that was set is seen by what comes after it in the same run', async
 });
 
 test('a file whose connection was lost before it was placed does not stay behind when the same run goes on', async () => {
-  let fleet: SimulatedFleet | undefined;
+  const running: SimulatedFleet[] = [];
   const cut: Faults = ({ name, count }) => {
     if (name !== 'windows/place-file.ps1' || count > 0) return undefined;
-    for (const { end } of fleet?.simulated.machine.processes.values() ?? []) end();
+    for (const { end } of running[0]!.simulated.machine.processes.values()) end();
     return 'lost';
   };
-  fleet = await simulatedFleet({ faults: cut });
+  const fleet = await simulatedFleet({ faults: cut });
+  running.push(fleet);
   expect(await stopped(fleet)).toBeUndefined();
   const left = [...fleet.simulated.machine.files.values()].map(({ path }) => path);
   expect(left.filter((path) => path.includes('incoming'))).toEqual([]);

@@ -17,7 +17,7 @@ function removeHooks(suite: RunnerTestSuite): void {
   for (const task of suite.tasks) if (task.type === 'suite') removeHooks(task);
 }
 
-// eslint-disable-next-line no-restricted-exports -- vitest loads runners so
+// oxlint-disable-next-line no-restricted-exports -- vitest loads runners so
 export default class RequireAll extends TestRunner {
   onCollected(files: readonly RunnerTestFile[]): void {
     files.forEach(removeHooks);

@@ -67,7 +67,7 @@ export function skipSummary({ skipped, install }: Skipped): readonly string[] {
   ];
 }
 
-// eslint-disable-next-line no-restricted-exports -- vitest loads reporters so
+// oxlint-disable-next-line no-restricted-exports -- vitest loads reporters so
 export default class SkipReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const document = mergedSkips([{ skipped: modules.flatMap(skippedOf) }]);

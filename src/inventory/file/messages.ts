@@ -91,7 +91,7 @@ function choiceMessage(values: readonly unknown[], value: unknown): string {
  */
 export function issueMessage(issue: RawIssue, found: Located | undefined): string | undefined {
   // The formats have messages of their own for the other codes.
-  // eslint-disable-next-line @typescript-eslint/switch-exhaustiveness-check
+  // oxlint-disable-next-line typescript/switch-exhaustiveness-check
   switch (issue.code) {
     case 'invalid_type':
       return found === undefined

@@ -20,10 +20,15 @@ beforeAll(async () => {
 
 afterAll(() => lab.down(HOSTS));
 
+/** The settings of the inventory that are edited. */
+interface Plain {
+  readonly kubelet?: { readonly config?: object };
+  readonly kubeadm?: { readonly cluster?: object };
+}
+
 const edit = (): void => {
-  const plain = parse(readFileSync(file, 'utf8')) as Record<string, object | undefined>;
-  const kubelet = plain['kubelet'] as { readonly config?: object } | undefined;
-  const kubeadm = plain['kubeadm'] as { readonly cluster?: object } | undefined;
+  const plain = parse(readFileSync(file, 'utf8')) as Plain;
+  const { kubelet, kubeadm } = plain;
   const edited = {
     ...plain,
     kubelet: { ...kubelet, config: { ...kubelet?.config, maxPods: 90 } },
