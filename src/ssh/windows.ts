@@ -27,25 +27,19 @@ const sftpPath = (path: string): string => `/${path.replaceAll('\\', '/')}`;
 
 /**
  * Runs a transfer into the private folder for incoming files. Before the first one, and after one that failed, creates
- * the folder, so that other users cannot read the files, and deletes what runs that were killed and lost connections
- * left in it.
+ * the folder, so that other users cannot read the files, and deletes what killed runs and lost connections left in it.
  */
 function incomingFolder(on: Exchange): (transfer: () => Promise<void>) => Promise<void> {
+  const { state: Root, incoming: Path } = windowsPaths;
+  const make = titled(powershell('windows/incoming-folder.ps1', { Root, Path }), 'make a folder for files');
   let made: Promise<string> | undefined;
-  let failed = false;
-  let underway = 0;
+  let [failed, underway] = [false, 0];
   return async (transfer) => {
-    const parameters = { Root: windowsPaths.state, Path: windowsPaths.incoming };
     // Not while another transfer is underway: its file would be deleted.
-    if (failed && underway === 0) made = undefined;
+    if (failed && underway === 0) [made, failed] = [undefined, false];
     underway++;
     try {
-      if (made === undefined) failed = false;
-      made ??= on.ask(
-        titled(powershell('windows/incoming-folder.ps1', parameters), 'make a folder for files'),
-        'shown',
-      );
-      await made;
+      await (made ??= on.ask(make, 'shown'));
       await transfer();
     } catch (error) {
       failed = true;
@@ -82,8 +76,8 @@ export function files(on: Exchange, transfers: FileTransfers): Files {
     const temporary = `${windowsPaths.incoming}\\${randomBytes(8).toString('hex')}`;
     await incoming(async () => {
       await transferred(host, title, () => transfers.put(from, sftpPath(temporary)));
-      const parameters = { Source: temporary, Target: to, Sha256: sha256, Access: access };
-      await on.ask(titled(powershell('windows/place-file.ps1', parameters), title), 'shown');
+      const place = { Source: temporary, Target: to, Sha256: sha256, Access: access };
+      await on.ask(titled(powershell('windows/place-file.ps1', place), title), 'shown');
     });
   };
   return {
