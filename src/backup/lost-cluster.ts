@@ -54,8 +54,11 @@ export function lostCluster(inventory: Inventory, fleet: Fleet): Refused | undef
   return new Refused(
     'control-planes-lost',
     inventory.name,
-    `${names.join(', ')} ${names.length === 1 ? 'is a node' : 'are nodes'} of a cluster already (CA ${shortFingerprint(first.facts.caFingerprint)}…), and no control plane of the inventory has one: a new cluster would shut ${names.length === 1 ? 'it' : 'them'} out for good`,
-    `if the control planes are lost: \`kbuild restore BACKUP\` brings the cluster back; if no cluster needs ${names.length === 1 ? 'it' : 'them'}: \`kbuild reset --hosts ${names.join(',')}\` first`,
+    `${names.join(', ')} ${names.length === 1 ? 'is a node' : 'are nodes'} of a cluster already (CA ` +
+      `${shortFingerprint(first.facts.caFingerprint)}…), and no control plane of the inventory has one: a new ` +
+      `cluster would shut ${names.length === 1 ? 'it' : 'them'} out for good`,
+    'if the control planes are lost: `kbuild restore BACKUP` brings the cluster back; if no cluster needs ' +
+      `${names.length === 1 ? 'it' : 'them'}: \`kbuild reset --hosts ${names.join(',')}\` first`,
   );
 }
 
@@ -139,7 +142,8 @@ export const apiReasons: readonly Reason<Restoring>[] = [
       'cluster-down',
       inventory.name,
       `it was brought back from this backup, and its API does not answer (${fleet.cluster.reason})`,
-      'run the same command again when it answers, within minutes after a host has started; `kbuild status` says what is wrong',
+      'run the same command again when it answers, within minutes after a host has started; `kbuild status` says ' +
+        'what is wrong',
     );
   }),
   reason(['nothing-lost'], (seen) => {
@@ -183,7 +187,8 @@ export const livingReasons: readonly Reason<Living>[] = [
         'control-plane-lives',
         inventory.name,
         `something listens where the backup has control planes: ${living.join(', ')}, as seen from ${from}`,
-        'switch it off for good, or name it in the inventory: two control planes would each take writes. If another machine has the address by now, give it another one first',
+        'switch it off for good, or name it in the inventory: two control planes would each take writes. If ' +
+          'another machine has the address by now, give it another one first',
       ),
   ),
 ];

@@ -58,7 +58,8 @@ const authorityRefusals = (inventory: Inventory, manifest: Manifest) =>
           new Refused(
             'backup-authority-key',
             inventory.name,
-            `the backup does not have the key of the authority ${name} (${file}): its certificates are signed elsewhere`,
+            `the backup does not have the key of the authority ${name} (${file}): its certificates are signed ` +
+              'elsewhere',
             `name ${setting} with cert and sign`,
           ),
         ];
@@ -82,10 +83,13 @@ function encryptionRefusal(inventory: Inventory, { encryption }: Manifest) {
   const missing = missingKeys(encryption?.keys ?? [], keysOfFiles(inventory));
   if (encryption === undefined || missing.length === 0) return undefined;
   const [key, it] = missing.length === 1 ? ['that key', 'it'] : ['those keys', 'them'];
+  const named = missing.map(
+    ({ provider, name, sha256 }) => `${provider} "${name}" (SHA-256 of the key ${sha256?.slice(0, 12) ?? ''}…)`,
+  );
   return new Refused(
     'backup-encryption-key',
     inventory.name,
-    `Secrets in the backup are encrypted with ${missing.map(({ provider, name, sha256 }) => `${provider} "${name}" (SHA-256 of the key ${sha256?.slice(0, 12) ?? ''}…)`).join(', ')}, and no file of the inventory has ${key}`,
+    `Secrets in the backup are encrypted with ${named.join(', ')}, and no file of the inventory has ${key}`,
     `distribute ${encryption.path} with ${it} to the control planes (files:); no backup has the key itself`,
   );
 }
@@ -120,7 +124,8 @@ export const backupReasons: readonly Reason<Comparing>[] = [
         'backup-topology',
         inventory.name,
         'its etcd does not run on the control planes, and kbuild brings only such clusters back from a backup',
-        'if etcd still runs, no data is lost: name its hosts, and open the backup with age and tar to put /etc/kubernetes/pki back (docs/operations.md)',
+        'if etcd still runs, no data is lost: name its hosts, and open the backup with age and tar to put ' +
+          '/etc/kubernetes/pki back (docs/operations.md)',
       ),
   ),
   reason(['backup-version'], ({ inventory: { name, kubernetes }, manifest }) => {
@@ -142,7 +147,8 @@ export const backupReasons: readonly Reason<Comparing>[] = [
           inventory.name,
           `${setting} is ${wanted}, the cluster of the backup has ${live === '' ? 'none' : live}`,
           setting === 'endpoint'
-            ? `set kubernetes.endpoint to ${live}, and lead it to the new control planes (the name, the balancer, or the address itself): workers and kubeconfigs know no other`
+            ? `set kubernetes.endpoint to ${live}, and lead it to the new control planes (the name, the ` +
+                'balancer, or the address itself): workers and kubeconfigs know no other'
             : `set ${setting} back to ${live}`,
         ),
     ),
@@ -170,7 +176,8 @@ export const workerReasons: readonly Reason<{ readonly inventory: Inventory; rea
       new Refused(
         'backup-of-other-cluster',
         name,
-        `${others.join(', ')} ${others.length === 1 ? 'is a node' : 'are nodes'} of a cluster with another CA: the backup is of another cluster of the same name`,
+        `${others.join(', ')} ${others.length === 1 ? 'is a node' : 'are nodes'} of a cluster with another CA: ` +
+          'the backup is of another cluster of the same name',
         'take the backup of this cluster, or take these hosts out of the inventory',
       ),
   ),
@@ -198,8 +205,11 @@ export const controlPlaneReasons: readonly Reason<Seen>[] = [
             host.name,
             'it holds a control plane or parts of one, so not all control planes are lost',
             isInitFromBackup(facts.marker)
-              ? `an earlier restore created it: run the same command again when its API answers, within minutes after ${host.name} has started; if it does not answer, \`kbuild reset --hosts ${host.name}\` first`
-              : `if its data may be wanted: \`kbuild etcd snapshot restore\` or \`kbuild etcd recover\`, see docs/operations.md; if not, \`kbuild reset --hosts ${host.name}\` first`,
+              ? 'an earlier restore created it: run the same command again when its API answers, within minutes ' +
+                  `after ${host.name} has started; if it does not answer, \`kbuild reset --hosts ${host.name}\` ` +
+                  'first'
+              : 'if its data may be wanted: `kbuild etcd snapshot restore` or `kbuild etcd recover`, see ' +
+                  `docs/operations.md; if not, \`kbuild reset --hosts ${host.name}\` first`,
           ),
       ),
       ...(serving.length === 0
@@ -208,7 +218,8 @@ export const controlPlaneReasons: readonly Reason<Seen>[] = [
             new Refused(
               'control-plane-lives',
               inventory.name,
-              `the endpoint ${inventory.endpoint} is served (seen from ${serving.map(({ host }) => host.name).join(', ')}): a control plane lives`,
+              `the endpoint ${inventory.endpoint} is served (seen from ` +
+                `${serving.map(({ host }) => host.name).join(', ')}): a control plane lives`,
               'switch it off for good, or name it in the inventory and use it; two of them would each take writes',
             ),
           ]),

@@ -18,7 +18,10 @@ import type { EndpointAnswer } from './endpoint.facts.ts';
 const endpointName: Check = {
   name: 'endpoint-name',
   title: "the endpoint's name resolves on every host, and to the same address",
-  why: 'Kubelets reach the API by this name. Add it to DNS. With a single control plane you may set `kubernetes.endpointInHosts: true` instead. Without a load balancer the name must resolve to an address of the control plane.',
+  why:
+    'Kubelets reach the API by this name. Add it to DNS. With a single control plane you may set ' +
+    '`kubernetes.endpointInHosts: true` instead. Without a load balancer the name must resolve to an address of ' +
+    'the control plane.',
   severities: ['error'],
   test: ({ inventory, fleet }) => {
     const name = inventory.endpoint.slice(0, inventory.endpoint.lastIndexOf(':'));
@@ -35,7 +38,9 @@ const endpointName: Check = {
         const addresses = facts.lookups.get(name) ?? [];
         const remedy = `correct DNS or /etc/hosts of the host`;
         if (addresses === 'silent' || addresses.length === 0) {
-          const message = `cannot resolve ${name}, the endpoint${addresses === 'silent' ? ': no nameserver answered within 3 s' : ''}`;
+          const message =
+            `cannot resolve ${name}, the ` +
+            `endpoint${addresses === 'silent' ? ': no nameserver answered within 3 s' : ''}`;
           found.push({ severity: 'error', host: host.name, message, remedy });
         } else if (own !== undefined && !addresses.some((address) => own.includes(address))) {
           const message = `resolves ${name} to ${addresses.join(', ')}, but the endpoint is ${own[0]!} (${only!.name})`;
@@ -87,7 +92,10 @@ function virtualAddressIsFree({ inventory, facts, fleet }: HostSeen): readonly H
 const PAGE = {
   name: 'endpoint',
   title: 'the endpoint leads to a load balancer that waits, and a virtual address is free',
-  why: 'Before the cluster exists, a connection to `kubernetes.endpoint` should be refused: the load balancer runs, and no control plane is behind it yet. If the connection times out, it will never reach a control plane. If an API server answers, it belongs to another cluster. Mend the load balancer, or choose another address.',
+  why:
+    'Before the cluster exists, a connection to `kubernetes.endpoint` should be refused: the load balancer runs, ' +
+    'and no control plane is behind it yet. If the connection times out, it will never reach a control plane. If ' +
+    'an API server answers, it belongs to another cluster. Mend the load balancer, or choose another address.',
   severities: ['error', 'warning'],
 } as const;
 
@@ -122,7 +130,9 @@ export const endpoint = eachHost(PAGE, (seen) => {
     : [
         {
           severity: 'warning',
-          message: `${what} accepts connections before an API server runs: a balancer without backends, or another cluster?`,
+          message:
+            `${what} accepts connections before an API server runs: a balancer without backends, or another ` +
+            'cluster?',
         },
       ];
 });
@@ -142,7 +152,9 @@ function claim({ inventory, fleet }: HostSeen, { host, facts }: Holder): Omit<Ho
   if (hasReturned(inventory, fleet, host, facts))
     return {
       message: 'it was removed from the cluster, and came back',
-      remedy: `\`kbuild reset --hosts ${host.name}\` stops ${isKubeVip ? 'kube-vip' : 'keepalived'} first and cleans the host; ${atOnce}`,
+      remedy:
+        `\`kbuild reset --hosts ${host.name}\` stops ${isKubeVip ? 'kube-vip' : 'keepalived'} first and cleans ` +
+        `the host; ${atOnce}`,
     };
   if (inventory.loadBalancer.kind !== 'keepalived' || balancers(inventory).some(({ name }) => name === host.name))
     return undefined;
@@ -156,7 +168,11 @@ export const virtualAddress = eachHost(
   {
     name: 'virtual-address',
     title: 'at most one host holds the virtual address of the load balancer',
-    why: 'Two hosts with the same virtual address take turns: a connection reaches the one that answered ARP last. It happens when a control plane that was removed as dead boots again, when a host is no load balancer any more, or when VRRP between two of them is dropped. No host needs a new address of its own. The message names the host that must give it up, and how.',
+    why:
+      'Two hosts with the same virtual address take turns: a connection reaches the one that answered ARP last. ' +
+      'It happens when a control plane that was removed as dead boots again, when a host is no load balancer any ' +
+      'more, or when VRRP between two of them is dropped. No host needs a new address of its own. The message ' +
+      'names the host that must give it up, and how.',
     severities: ['warning'],
   },
   (seen) => {

@@ -60,7 +60,8 @@ function obstacle({ host, servers }: Leading, name: string): string | undefined 
     throw new Refused(
       'balancer-configuration',
       host.name,
-      'kbuild cannot take API servers out of its haproxy: it has the configuration of an older kbuild, or socat is missing',
+      'kbuild cannot take API servers out of its haproxy: it has the configuration of an older kbuild, or socat ' +
+        'is missing',
       'run `kbuild up` first, then the same command again',
     );
   if (servers === 'silent') return `haproxy of ${host.name} answers at ${paths.haproxySocket}`;

@@ -27,7 +27,8 @@ function unready(inventory: Inventory, fleet: Fleet, name: RotatedName): readonl
               'authority-missing',
               host.name,
               'no public key of service account tokens is in /etc/kubernetes/pki/sa.pub',
-              'copy the file from another control plane; a key in the form of a certificate, put there by itself: `openssl x509 -pubkey -noout`',
+              'copy the file from another control plane; a key in the form of a certificate, put there by ' +
+                'itself: `openssl x509 -pubkey -noout`',
             )
           : new Refused(
               'authority-missing',
@@ -47,7 +48,8 @@ function unready(inventory: Inventory, fleet: Fleet, name: RotatedName): readonl
               : `it does not have the key of the authority ${name}`,
             name === 'sa'
               ? 'bring the key back from a backup or from another control plane: docs/operations.md, "A key is lost"'
-              : 'bring the key back from a backup or from another control plane; if it is lost, only a new authority helps: docs/operations.md, "The key of the CA is lost"',
+              : 'bring the key back from a backup or from another control plane; if it is lost, only a new ' +
+                  'authority helps: docs/operations.md, "The key of the CA is lost"',
           ),
         ];
   });

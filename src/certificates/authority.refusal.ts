@@ -48,7 +48,8 @@ export const anotherAuthority = (inventory: Inventory, fleet: Fleet): readonly R
       new Refused(
         'authority-changed',
         inventory.name,
-        `${setting} is ${shortFingerprint(desired)}…, the cluster was made with ${[...live].map(shortFingerprint).join('… and ')}…, and Kubernetes cannot change it`,
+        `${setting} is ${shortFingerprint(desired)}…, the cluster was made with ` +
+          `${[...live].map(shortFingerprint).join('… and ')}…, and Kubernetes cannot change it`,
         `name the cluster's own CA there, or take ${setting} out; another CA needs a new cluster`,
       ),
     ];
@@ -78,8 +79,10 @@ function innerKeysMissing(inventory: Inventory, fleet: Fleet): readonly Refused<
       new Refused(
         'authority-key-missing',
         first.host.name,
-        `no control plane has the key of the authority ${name} (/etc/kubernetes/pki/${AUTHORITY_FILES[name]}.key): a command signs for it, or the key is lost`,
-        `name ${settingOf(name)} with cert and sign; a key that is lost: take it from your backup (docs/operations.md, "A key is lost")`,
+        `no control plane has the key of the authority ${name} ` +
+          `(/etc/kubernetes/pki/${AUTHORITY_FILES[name]}.key): a command signs for it, or the key is lost`,
+        `name ${settingOf(name)} with cert and sign; a key that is lost: take it from your backup ` +
+          '(docs/operations.md, "A key is lost")',
       ),
     ];
   });
@@ -100,7 +103,9 @@ export function refuseOverwriting(inventory: Inventory, { host, facts }: Pick<Ki
     throw new Refused(
       'authority-in-place',
       host.name,
-      `/etc/kubernetes/pki/${AUTHORITY_FILES[name]}.crt is ${shortFingerprint(found.fingerprint)}…, and ${settingOf(name)} is ${shortFingerprint(spkiFingerprint(own.cert))}…: kbuild does not overwrite an authority`,
+      `/etc/kubernetes/pki/${AUTHORITY_FILES[name]}.crt is ${shortFingerprint(found.fingerprint)}…, and ` +
+        `${settingOf(name)} is ${shortFingerprint(spkiFingerprint(own.cert))}…: kbuild does not overwrite an ` +
+        'authority',
       `find out what it is for; move it away if nothing needs it, or name it in ${settingOf(name)}`,
     );
   }
@@ -119,8 +124,10 @@ function innerKeys(inventory: Inventory, fleet: Fleet): readonly Refused<'author
           new Refused(
             'authority-signer',
             has.host.name,
-            `it has the key of the authority ${name} (/etc/kubernetes/pki/${AUTHORITY_FILES[name]}.key), and ${settingOf(name)}.sign says that no host has it`,
-            `take ${settingOf(name)}.sign out (or name ${settingOf(name)}.key); another way of signing needs a new cluster`,
+            `it has the key of the authority ${name} (/etc/kubernetes/pki/${AUTHORITY_FILES[name]}.key), and ` +
+              `${settingOf(name)}.sign says that no host has it`,
+            `take ${settingOf(name)}.sign out (or name ${settingOf(name)}.key); another way of signing needs a ` +
+              'new cluster',
           ),
         ];
   });
@@ -152,7 +159,8 @@ export function anotherSigner(
           new Refused(
             'authority-signer',
             has.host.name,
-            `it has the key of the cluster's CA (${CA_KEY}), with which kubeadm and the cluster sign, and certificates.ca.sign says that no host has it`,
+            `it has the key of the cluster's CA (${CA_KEY}), with which kubeadm and the cluster sign, and ` +
+              'certificates.ca.sign says that no host has it',
             'take certificates.ca.sign out (or name certificates.ca.key); another way of signing needs a new cluster',
           ),
         ];

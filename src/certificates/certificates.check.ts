@@ -22,7 +22,12 @@ const certificateExpiry = eachHost(
   {
     name: 'certificate-expiry',
     title: 'the certificates of Kubernetes on the host are valid for more than 30 days',
-    why: 'kubeadm makes certificates that are valid for one year. When they have expired, the control plane stops, and the API rejects `kubectl`. `kbuild up` and `kbuild certs renew` renew them when 30 days are left (`certificates.renewBefore`), and so does an upgrade ([operations](operations.md#certificates)). The kubelet renews its client certificate by itself. Nothing renews an authority. From 7 days before the expiry of an authority, or of a certificate from the inventory, the finding is an error.',
+    why:
+      'kubeadm makes certificates that are valid for one year. When they have expired, the control plane stops, ' +
+      'and the API rejects `kubectl`. `kbuild up` and `kbuild certs renew` renew them when 30 days are left ' +
+      '(`certificates.renewBefore`), and so does an upgrade ([operations](operations.md#certificates)). The ' +
+      'kubelet renews its client certificate by itself. Nothing renews an authority. From 7 days before the ' +
+      'expiry of an authority, or of a certificate from the inventory, the finding is an error.',
     severities: ['error', 'warning', 'due'],
   },
   ({ inventory, facts }) => {
@@ -44,7 +49,10 @@ const sharedKeys = eachHost(
   {
     name: 'shared-keys',
     title: 'every control plane has the keys of the authorities and of the service accounts',
-    why: "If `ca.key`, `sa.key`, etcd's `ca.key` or `front-proxy-ca.key` is lost, the cluster runs on until it must sign: for a join, a renewal, or the next token after a restart. `up` copies a key from another control plane. If none has it, take it from your backup, while the certificates that it signed are valid.",
+    why:
+      "If `ca.key`, `sa.key`, etcd's `ca.key` or `front-proxy-ca.key` is lost, the cluster runs on until it must " +
+      'sign: for a join, a renewal, or the next token after a restart. `up` copies a key from another control ' +
+      'plane. If none has it, take it from your backup, while the certificates that it signed are valid.',
     severities: ['due', 'warning'],
   },
   ({ inventory, host, facts, fleet }) =>

@@ -90,13 +90,17 @@ export const authorityPublished = (
     const announced = announcedCas(facts);
     if (announced !== undefined && !sameSet(announced, bundle))
       changes.push({
-        summary: `tell hosts that join ${inventory.name} to trust ${bundleText(bundle)} (found ${bundleText(announced)} in cluster-info)`,
+        summary:
+          `tell hosts that join ${inventory.name} to trust ${bundleText(bundle)} (found ${bundleText(announced)} ` +
+          'in cluster-info)',
         apply: (on) => announce(target, facts.objects.get(objectKey(CLUSTER_INFO))!, bundle, on),
       });
     const found = podsCas(facts);
     if (!sameSet(found, bundle))
       changes.push({
-        summary: `wait until the controller manager gives pods ${bundleText(bundle)} (found ${bundleText(found)} in kube-root-ca.crt)`,
+        summary:
+          `wait until the controller manager gives pods ${bundleText(bundle)} (found ${bundleText(found)} in ` +
+          'kube-root-ca.crt)',
       });
     return changes;
   },

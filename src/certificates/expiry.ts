@@ -82,7 +82,8 @@ export function renewal(found: readonly Expiring[]): string {
       : []),
     ...(authorities.length > 0
       ? [
-          `${authorities.join(', ')}: \`kbuild certs renew-ca ${authorities.join(' ')}\` gives an authority a new end (docs/operations.md)`,
+          `${authorities.join(', ')}: \`kbuild certs renew-ca ${authorities.join(' ')}\` gives an authority a ` +
+            'new end (docs/operations.md)',
         ]
       : []),
   ].join('; ');

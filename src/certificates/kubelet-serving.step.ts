@@ -56,7 +56,8 @@ const refusal = (host: Host, { name }: KubeletRequest, why: string): Change => (
         'kubelet-request',
         host.name,
         `its kubelet ${why} in the request ${name} for its serving certificate, which is not approved`,
-        `correct the node's name or address in the inventory; if the request is not the kubelet's, find out who has the node's key. \`kubectl describe csr ${name}\` shows it`,
+        "correct the node's name or address in the inventory; if the request is not the kubelet's, find out who " +
+          `has the node's key. \`kubectl describe csr ${name}\` shows it`,
       ),
     ),
 });
@@ -202,7 +203,10 @@ export const kubeletRequests: Step<'cluster'> = {
     if (pending.length === 0) return [];
     return [
       {
-        summary: `sign the next client certificate of the kubelet${pending.length === 1 ? '' : 's'} on ${pending.map(({ node }) => node).join(', ')} (found ${pending.map(({ name }) => name).join(', ')} pending)`,
+        summary:
+          `sign the next client certificate of the kubelet${pending.length === 1 ? '' : 's'} on ` +
+          `${pending.map(({ node }) => node).join(', ')} (found ${pending.map(({ name }) => name).join(', ')} ` +
+          'pending)',
         apply: async (on) => {
           const control = acting(fleet);
           const tool = kubectl(inventory, control);

@@ -96,7 +96,8 @@ function refuseOtherKey({ host, facts }: Target, name: KubeadmAuthority, next: A
   throw new Refused(
     'different-authorities',
     host.name,
-    `its authority ${name} is ${other.subject} (${shortFingerprint(other.fingerprint)}…), of another key than that of the other hosts (${shortFingerprint(next.fingerprint)}…)`,
+    `its authority ${name} is ${other.subject} (${shortFingerprint(other.fingerprint)}…), of another key than ` +
+      `that of the other hosts (${shortFingerprint(next.fingerprint)}…)`,
     name === 'ca'
       ? 'end the rotation of the CA first: `kbuild certs rotate-ca`'
       : 'find out which one is in use, and put it on this host',
@@ -109,7 +110,9 @@ const serialNumber = (): string => `${OWN_SERIAL}${randomBytes(SERIAL_BYTES - OW
 function making(target: Target, name: KubeadmAuthority, old: AuthorityCertificate, keep: KeepControlPlane): Change {
   const { inventory, host, facts } = target;
   return {
-    summary: `renew the authority ${name} on ${host.name} with the same key (found ${leftText(old.expiresMs, facts.nowMs)})`,
+    summary:
+      `renew the authority ${name} on ${host.name} with the same key (found ` +
+      `${leftText(old.expiresMs, facts.nowMs)})`,
     disrupts: true,
     restarts: placementRestarts(target, name),
     apply: async (on) => {

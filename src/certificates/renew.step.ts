@@ -147,7 +147,9 @@ export const controlPlaneCertificates = (due: Due): Step => ({
     refuseEndedAuthority(target, names);
     return [
       {
-        summary: `renew certificates of the control plane on ${host.name}: ${renewed.map(({ name, why }) => `${name} (found ${why})`).join(', ')}`,
+        summary:
+          'renew certificates of the control plane on ' +
+          `${host.name}: ${renewed.map(({ name, why }) => `${name} (found ${why})`).join(', ')}`,
         restarts: restartedBy(inventory, names).map((what) => ({ what, hosts: [host.name], aboutMs: ABOUT_MS.pod })),
         apply: (on) => renew(target, names, on),
       },

@@ -52,7 +52,8 @@ async function prepare(target: Target, rotating: Rotating, on: On): Promise<void
     throw new Refused(
       'rotation-key-missing',
       host.name,
-      `a rotation of ${name} has begun, and no control plane has the ${needsOld && holder.old === undefined ? 'old' : 'new'} key any more`,
+      `a rotation of ${name} has begun, and no control plane has the ` +
+        `${needsOld && holder.old === undefined ? 'old' : 'new'} key any more`,
       needsOld && holder.old === undefined
         ? 'bring its file sa-old.key back from the copies of /etc/kubernetes that kbuild took'
         : `take it back: \`kbuild certs rotate-ca ${name} --rollback\``,
@@ -91,7 +92,8 @@ export const authorityPrepared = (rotating: Rotating): Step => ({
         summary:
           rotation === undefined
             ? `keep a new ${nounOf(name)} beside the old one on ${host.name} (found ${bundleText(bundle)} alone)`
-            : `keep ${rotation.fresh.subject} beside the old ${nounOf(name)} on ${host.name} (found ${bundleText(bundle)})`,
+            : `keep ${rotation.fresh.subject} beside the old ${nounOf(name)} on ${host.name} (found ` +
+              `${bundleText(bundle)})`,
         apply: (on) => prepare(target, rotating, on),
       },
     ];
@@ -115,7 +117,9 @@ export const signingApart = (rotating: Rotating): Step => ({
     if (signing === SIGNING['cluster-signing-cert-file']) return [];
     return [
       {
-        summary: `have the controller manager of ${host.name} sign with ${SIGNING['cluster-signing-cert-file']} (found ${signing})`,
+        summary:
+          `have the controller manager of ${host.name} sign with ${SIGNING['cluster-signing-cert-file']} (found ` +
+          `${signing})`,
         disrupts: true,
         restarts: [{ what: 'controller manager', hosts: [host.name], aboutMs: ABOUT_MS.staticPod }],
         apply: async (on) => {

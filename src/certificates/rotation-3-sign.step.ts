@@ -115,7 +115,9 @@ export const survivorSigns = (rotating: Rotating): Step => ({
     if (flaws.length === 0) return [];
     return [
       {
-        summary: `sign with ${endOf(rotation, direction).survivor.subject} as ${name} on ${host.name}, its own certificates first (found ${flaws.join('; ')})`,
+        summary:
+          `sign with ${endOf(rotation, direction).survivor.subject} as ${name} on ${host.name}, its own ` +
+          `certificates first (found ${flaws.join('; ')})`,
         disrupts: true,
         restarts,
         apply: (on) => sign(target, rotating, rotation, on),

@@ -26,7 +26,9 @@ export const rotationCleaned = (rotating: Rotating): Step => ({
     if (standing(target) !== 'joined') return [];
     const isApart = name === 'ca' && facts.authorities.signing === SIGNING['cluster-signing-cert-file'];
     const restarts = [{ what: 'controller manager', hosts: [host.name], aboutMs: ABOUT_MS.staticPod }];
-    const what = `delete what the rotation kept on ${host.name}, the key ${name === 'sa' ? '' : 'of the authority '}that is gone among it`;
+    const what =
+      `delete what the rotation kept on ${host.name}, the key ${name === 'sa' ? '' : 'of the authority '}that is ` +
+      'gone among it';
     const rotation = underWay(target, rotating);
     if (rotation === undefined && !isApart)
       return planned(rotating, what, name === 'ca' ? { disrupts: true, restarts } : {});

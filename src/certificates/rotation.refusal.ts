@@ -22,7 +22,8 @@ function ownSigning({ name: cluster, kubeadm }: Inventory): readonly Refused<'ro
         new Refused(
           'rotation-own-settings',
           cluster,
-          'the inventory says with what the controller manager signs (kubeadm.cluster.controllerManager.extraArgs), and a rotation must change that',
+          'the inventory says with what the controller manager signs ' +
+            '(kubeadm.cluster.controllerManager.extraArgs), and a rotation must change that',
           'take cluster-signing-cert-file and cluster-signing-key-file out, and run `kbuild up` first',
         ),
       ]
@@ -47,7 +48,8 @@ const ownKeys = ({ name: cluster, kubeadm }: Inventory): readonly Refused<'rotat
           new Refused(
             'rotation-own-settings',
             cluster,
-            `the inventory says where the keys of service accounts are (kubeadm.cluster.${part}.extraArgs, ${given.name}), and kbuild rotates those that kubeadm made`,
+            `the inventory says where the keys of service accounts are (kubeadm.cluster.${part}.extraArgs, ` +
+              `${given.name}), and kbuild rotates those that kubeadm made`,
             'rotate them where they are kept; or take the argument out, and run `kbuild up` first',
           ),
         ];
@@ -71,7 +73,8 @@ export const rotationReasons: readonly Reason<Rotating>[] = [
       'rotation-own-authority',
       inventory.name,
       `${setting} in the inventory is the ${name} of this cluster, and kbuild rotates only authorities that it made`,
-      `take ${setting} out if kubeadm may sign from now on (the key must be on the control planes); another CA of your own needs a new cluster`,
+      `take ${setting} out if kubeadm may sign from now on (the key must be on the control planes); another CA ` +
+        'of your own needs a new cluster',
     );
   }),
   reason(['rotation-under-way'], ({ inventory, fleet, name }) => {
@@ -121,7 +124,8 @@ export const rotationReasons: readonly Reason<Rotating>[] = [
       'no-rollback',
       inventory.name,
       `${rotation.old.subject} is no longer trusted everywhere: there is no way back`,
-      `run \`kbuild certs rotate-ca${name === 'ca' ? '' : ` ${name}`}\` to end the rotation; if you need another one, rotate again afterwards`,
+      `run \`kbuild certs rotate-ca${name === 'ca' ? '' : ` ${name}`}\` to end the rotation; if you need another ` +
+        'one, rotate again afterwards',
     );
   }),
 ];

@@ -44,8 +44,10 @@ export function rotationOf(fleet: Fleet, name: RotatedName): Rotation | undefine
     throw new Refused(
       'foreign-rotation',
       several.host.name,
-      `it trusts ${String(filesOn(several, name).bundle.length)} ${name === 'sa' ? 'public keys' : 'certificates'} as ${name}, and no rotation of kbuild is under way`,
-      `end the rotation that another tool or person has begun: one ${name === 'sa' ? 'public key' : 'certificate'} must be left in the file`,
+      `it trusts ${String(filesOn(several, name).bundle.length)} ` +
+        `${name === 'sa' ? 'public keys' : 'certificates'} as ${name}, and no rotation of kbuild is under way`,
+      'end the rotation that another tool or person has begun: one ' +
+        `${name === 'sa' ? 'public key' : 'certificate'} must be left in the file`,
     );
   }
   const fresh = filesOn(holder, name).beside.fresh!;

@@ -88,7 +88,9 @@ export const serviceAccountSigns = (rotating: Rotating): Step => ({
     if (direction === 'forward' && isDropping(fleet, 'sa', rotation)) return [];
     if (signsTokens(fleet, facts.authorities.files.sa, rotation, direction)) return [];
     const { survivor, loser } = endOf(rotation, direction);
-    const summary = `sign service account tokens with ${survivor.subject} on ${host.name} (found that it signs, or has signed, with ${loser.subject})`;
+    const summary =
+      `sign service account tokens with ${survivor.subject} on ${host.name} (found that it signs, or has signed, ` +
+      `with ${loser.subject})`;
     return [{ ...how, summary, apply: (on) => sign(target, rotating, rotation, on) }];
   },
 });
@@ -114,7 +116,8 @@ export const tokensReplaced = (rotating: Rotating): Step<'cluster'> => ({
           summary:
             secrets.length === 0
               ? summary
-              : `${summary} (found Secrets of the type kubernetes.io/service-account-token, which must be signed anew before: ${namedObjects(secrets)})`,
+              : `${summary} (found Secrets of the type kubernetes.io/service-account-token, which must be signed ` +
+                `anew before: ${namedObjects(secrets)})`,
         },
       ];
     }

@@ -110,7 +110,8 @@ export async function signedCertificate(
     throw new Refused(
       'signing-request',
       request.host,
-      `it asks for the subject ${shown(asked.subject)} in ${request.certificate}, and may have ${allowed.map(shown).join(' or ')} there`,
+      `it asks for the subject ${shown(asked.subject)} in ${request.certificate}, and may have ` +
+        `${allowed.map(shown).join(' or ')} there`,
     );
   if (request.profile === 'client' && asked.names.length > 0)
     throw new Refused(

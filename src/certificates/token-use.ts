@@ -115,7 +115,8 @@ export function tokensStillUsed(
       : [
           refused(
             `Secrets hold tokens of ${loser.subject}, which the API would no longer accept: ${namedObjects(secrets)}`,
-            'have each signed anew and give the new tokens to their users (docs/operations.md, "The key of service accounts"); --leave-tokens goes on without that',
+            'have each signed anew and give the new tokens to their users (docs/operations.md, "The key of ' +
+              'service accounts"); --leave-tokens goes on without that',
           ),
         ]),
     ...(toRestart.length === 0
@@ -130,7 +131,8 @@ export function tokensStillUsed(
       ? []
       : [
           refused(
-            `pods that this run does not restart may have tokens of ${loser.subject} until their kubelets renew them: ${namedObjects(waits)}`,
+            `pods that this run does not restart may have tokens of ${loser.subject} until their kubelets renew ` +
+              `them: ${namedObjects(waits)}`,
             `restart them, or run the same command again after ${minute(Math.max(...waits.map(endsMs)))}`,
           ),
         ]),

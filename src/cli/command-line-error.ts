@@ -9,7 +9,8 @@ const MEANT: Readonly<Record<string, string>> = {
   apply: '`kbuild up` makes the hosts what the inventory says',
   create: '`kbuild up` makes the hosts what the inventory says; `kbuild init` writes an inventory',
   delete:
-    'to take one host out of the cluster: `kbuild remove HOST`. To undo the whole cluster with its data: read `kbuild reset --help`',
+    'to take one host out of the cluster: `kbuild remove HOST`. To undo the whole cluster with its data: read ' +
+    '`kbuild reset --help`',
   deploy: '`kbuild up` makes the hosts what the inventory says',
   destroy: 'to undo the whole cluster with its data: read `kbuild reset --help`',
   diff: '`kbuild plan --diff` shows what would change',
@@ -103,7 +104,9 @@ function ofSystem(error: NodeJS.ErrnoException): UsageError {
 const ofBug = (error: unknown, version: string): string =>
   [
     'kbuild: this is a bug in kbuild, and not in your inventory or your hosts',
-    `  → report it: ${BUGS}. Attach the command line, the text below (kbuild ${version}, Node ${process.version}, ${process.platform} ${process.arch}), and the log of the run if its path stands above; kbuild masks the secrets that it knows, but read both before you send them`,
+    `  → report it: ${BUGS}. Attach the command line, the text below (kbuild ${version}, Node ` +
+      `${process.version}, ${process.platform} ${process.arch}), and the log of the run if its path stands above; ` +
+      'kbuild masks the secrets that it knows, but read both before you send them',
     error instanceof Error ? (error.stack ?? error.message) : String(error),
     '',
   ].join('\n');

@@ -179,6 +179,8 @@ export const drainForAWhile = (
         host.name,
         'drained',
         [stderr.trim()],
-        `let the budget allow a disruption (more replicas, or another budget), or delete what keeps the pods, or mend the webhook that refuses to evict them, or the storage driver that keeps the volumes; then run the same command again. ${otherwise(host)}`,
+        'let the budget allow a disruption (more replicas, or another budget), or delete what keeps the pods, or ' +
+          'mend the webhook that refuses to evict them, or the storage driver that keeps the volumes; then run the ' +
+          `same command again. ${otherwise(host)}`,
       ),
   });

@@ -64,7 +64,8 @@ export function refuseAfterBroken({ broken }: Disrupted, place: Place, host: Hos
   const first = [...broken].find((name) => name !== host.name);
   if (first === undefined) return;
   throw new NotConverged(host.name, place.step, [
-    `${host.name} was left as it is, because ${first} is not well since the same change; mend ${first}, then run the same command again`,
+    `${host.name} was left as it is, because ${first} is not well since the same change; mend ${first}, then run ` +
+      'the same command again',
   ]);
 }
 

@@ -42,7 +42,8 @@ async function runOne(
       node,
       title,
       { status: 'failed', stdout: '', stderr: (error as Error).message },
-      'correct what made your command fail, or take it out of `hooks` in the inventory; then run the same command again',
+      'correct what made your command fail, or take it out of `hooks` in the inventory; then run the same ' +
+        'command again',
     );
   }
 }

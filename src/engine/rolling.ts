@@ -171,7 +171,8 @@ export const drainedAsTold = ({ drain, losesPods }: RollOptions): AnyStep =>
   drainForAWhile(
     { drain, losesPods },
     () =>
-      '`--drain-timeout 15m` gives the pods more time, `--disable-eviction` ignores budgets, `--force` deletes pods that no controller makes again',
+      '`--drain-timeout 15m` gives the pods more time, `--disable-eviction` ignores budgets, `--force` deletes ' +
+      'pods that no controller makes again',
   );
 
 /** Drains a node in `up`, which has no options for that. */

@@ -49,7 +49,9 @@ export const uncordoned = <K extends 'linux' | 'windows'>(
         summary: {
           kbuild: `let ${host.name} take pods again${thenHooks(target)}`,
           operator: `leave ${host.name} cordoned, as an operator wants it`,
-          unknown: `leave ${host.name} cordoned: an older kbuild did not note which cordon was its own (to end it: kubectl uncordon ${host.name})`,
+          unknown:
+            `leave ${host.name} cordoned: an older kbuild did not note which cordon was its own (to end it: ` +
+            `kubectl uncordon ${host.name})`,
         }[owner],
         apply: async (on) => {
           await before(target, on);
@@ -103,7 +105,8 @@ async function areBack({ inventory, fleet, host }: AnyTarget, on: On, { step, ki
       host.name,
       step,
       [error.stderr.trim()],
-      `find out what keeps these pods from being ready, then run the same command again. To go on without them: \`kubectl annotate node ${host.name} ${WORKLOADS}-\``,
+      'find out what keeps these pods from being ready, then run the same command again. To go on without them: ' +
+        `\`kubectl annotate node ${host.name} ${WORKLOADS}-\``,
     );
   }
 }

@@ -59,7 +59,8 @@ function refuseAnother(fleet: Fleet, inventory: Inventory): void {
     throw new Refused(
       'authority-in-place',
       host.name,
-      `its certificate authority of etcd is ${shortFingerprint(found)}…, and certificates.etcdCa is ${shortFingerprint(desired)}…: kbuild does not overwrite an authority`,
+      `its certificate authority of etcd is ${shortFingerprint(found)}…, and certificates.etcdCa is ` +
+        `${shortFingerprint(desired)}…: kbuild does not overwrite an authority`,
       'name the authority that the host has, or remove certificates.etcdCa; reset a host that is not a member yet',
     );
   }

@@ -63,7 +63,9 @@ function signing(
   if (found.length === 0) return [];
   return [
     {
-      summary: `sign etcd's certificates of ${host.name}: ${found.map(({ name, flaw }) => `${name} (found ${flaw})`).join(', ')}`,
+      summary:
+        "sign etcd's certificates of " +
+        `${host.name}: ${found.map(({ name, flaw }) => `${name} (found ${flaw})`).join(', ')}`,
       apply: async (on) => {
         await on(host).job(
           'etcd-certificates',

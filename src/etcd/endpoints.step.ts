@@ -58,7 +58,9 @@ export const etcdEndpoints: Step = {
     const parts = [cluster.via === host.name && !isNoted ? ('cluster' as const) : ('manifests' as const)];
     return [
       {
-        summary: `point the API server of ${host.name} to etcd at ${etcd.endpoints.map(hostOf).join(', ')} (found ${(isOld ? found : stored(cluster)).map(hostOf).join(', ')})`,
+        summary:
+          `point the API server of ${host.name} to etcd at ${etcd.endpoints.map(hostOf).join(', ')} (found ` +
+          `${(isOld ? found : stored(cluster)).map(hostOf).join(', ')})`,
         disrupts: isOld,
         ...(isOld ? { restarts: [{ what: 'API server', hosts: [host.name], aboutMs: ABOUT_MS.apiServer }] } : {}),
         apply: (on) => applySettings(on, inventory, host, { job: 'etcd-endpoints', parts }),
@@ -95,8 +97,11 @@ function missing({ host, facts, fleet }: Target): readonly string[] {
     throw new Refused(
       'foreign-etcd-data',
       host.name,
-      `the etcd at ${full.url} holds ${String(full.keys)} keys of a Kubernetes cluster, and there is none of this inventory`,
-      'set etcd.endpoints to an etcd without keys below /registry/. kbuild does not know to which cluster these keys belong, and never deletes them; the administrator of that etcd can list them with `etcdctl get --prefix --keys-only /registry/`',
+      `the etcd at ${full.url} holds ${String(full.keys)} keys of a Kubernetes cluster, and there is none of ` +
+        'this inventory',
+      'set etcd.endpoints to an etcd without keys below /registry/. kbuild does not know to which cluster these ' +
+        'keys belong, and never deletes them; the administrator of that etcd can list them with `etcdctl get ' +
+        '--prefix --keys-only /registry/`',
     );
   return externalEtcd.flatMap(({ url, problem, version }) => {
     if (problem !== undefined) return [`${url}: ${problem}`];

@@ -12,7 +12,11 @@ function findingsOf(cluster: ClusterView): readonly SpaceFinding[] {
 const etcdSpace: Check = {
   name: 'etcd-space',
   title: 'etcd has no alarm NOSPACE, and the database of every member is well below its quota',
-  why: 'When the database of one member reaches its quota (2 GiB unless `quota-backend-bytes` says otherwise), etcd raises the alarm NOSPACE. Then no member accepts writes, so nothing in the cluster can change until there is room and the alarm is disarmed. `kbuild etcd defragment` does both. kbuild warns above 80% of the quota. If the data in use is that large, raise the quota ([operations](operations.md#space-of-etcd)).',
+  why:
+    'When the database of one member reaches its quota (2 GiB unless `quota-backend-bytes` says otherwise), etcd ' +
+    'raises the alarm NOSPACE. Then no member accepts writes, so nothing in the cluster can change until there ' +
+    'is room and the alarm is disarmed. `kbuild etcd defragment` does both. kbuild warns above 80% of the quota. ' +
+    'If the data in use is that large, raise the quota ([operations](operations.md#space-of-etcd)).',
   severities: ['error', 'warning'],
   test: ({ fleet: { cluster } }) => {
     try {

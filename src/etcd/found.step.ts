@@ -141,7 +141,9 @@ const undone = (before: BeforeMembership, keep: KeepData): Step => ({
     }
     return [
       {
-        summary: `undo a half-finished member of etcd on ${host.name}${member === undefined ? '' : ` (found ${member.learner ? 'learner' : 'member'} ${member.id})`}`,
+        summary:
+          'undo a half-finished member of etcd on ' +
+          `${host.name}${member === undefined ? '' : ` (found ${member.learner ? 'learner' : 'member'} ${member.id})`}`,
         apply: async (on) => {
           const why = undoObstacle(target);
           if (why !== undefined)

@@ -118,15 +118,21 @@ export function otherMembersRefusal(
     return new Refused(
       'member-left-out',
       namesOf(running),
-      `etcd runs there (${running.map(({ name, peerUrl, state }) => `${name} at ${peerUrl}: ${state}`).join('; ')}), and the restore would leave ${running.length === 1 ? 'it' : 'them'} out: ${running.length === 1 ? 'it' : 'they'} would continue with the present data behind the same endpoint`,
-      `name ${running.length === 1 ? 'it' : 'them'} in the inventory, so that all members are restored together; or switch ${running.length === 1 ? 'it' : 'them'} off for good, and run \`${command(running.map(({ name }) => name))}\``,
+      'etcd runs there ' +
+        `(${running.map(({ name, peerUrl, state }) => `${name} at ${peerUrl}: ${state}`).join('; ')}), and the ` +
+        `restore would leave ${running.length === 1 ? 'it' : 'them'} out: ${running.length === 1 ? 'it' : 'they'} ` +
+        'would continue with the present data behind the same endpoint',
+      `name ${running.length === 1 ? 'it' : 'them'} in the inventory, so that all members are restored together; ` +
+        `or switch ${running.length === 1 ? 'it' : 'them'} off for good, and run ` +
+        `\`${command(running.map(({ name }) => name))}\``,
     );
   const missing = others.filter(({ name }) => !dead.includes(name));
   if (missing.length === 0) return undefined;
   return new Refused(
     'member-left-out',
     namesOf(missing),
-    `etcd has ${missing.length === 1 ? 'this member' : 'these members'} beside the restored ones, and ${missing.length === 1 ? 'it does' : 'they do'} not answer`,
+    `etcd has ${missing.length === 1 ? 'this member' : 'these members'} beside the restored ones, and ` +
+      `${missing.length === 1 ? 'it does' : 'they do'} not answer`,
     `if ${missing.length === 1 ? 'it is' : 'they are'} gone for good: \`${command(missing.map(({ name }) => name))}\``,
   );
 }
@@ -183,7 +189,9 @@ export function livingHostsRefusal(
   return new Refused(
     'member-left-out',
     names.join(', '),
-    `something answers there (${living.flatMap(({ at }) => at).join(', ')}), and the restore would leave ${them} out: a running control plane or member of etcd would continue with the present data behind the same endpoint`,
-    `make ${names.join(', ')} reachable by SSH, so that all are restored together; or switch ${them} off for good, and run \`${command(names)}\``,
+    `something answers there (${living.flatMap(({ at }) => at).join(', ')}), and the restore would leave ${them} ` +
+      'out: a running control plane or member of etcd would continue with the present data behind the same endpoint',
+    `make ${names.join(', ')} reachable by SSH, so that all are restored together; or switch ${them} off for ` +
+      `good, and run \`${command(names)}\``,
   );
 }

@@ -208,7 +208,9 @@ export const serving = (restore: Restore): Step => ({
     if (what === undefined && isPast(restore, target, 'started')) return [];
     return [
       {
-        summary: `wait until ${target.host.name} serves the restored data (found ${what ?? 'the data from before the restore'})`,
+        summary:
+          `wait until ${target.host.name} serves the restored data (found ` +
+          `${what ?? 'the data from before the restore'})`,
       },
     ];
   },

@@ -15,7 +15,8 @@ export const DEFRAGMENT = '`kbuild etcd defragment`';
 
 /** What to do if the data itself fills the quota. etcd's documentation ("System limits") suggests at most 8 GiB. */
 export const RAISE_QUOTA =
-  'raise the quota, `quota-backend-bytes` in `kubeadm.cluster.etcd.local.extraArgs` of the inventory (etcd suggests at most 8 GiB), or delete what fills it';
+  'raise the quota, `quota-backend-bytes` in `kubeadm.cluster.etcd.local.extraArgs` of the inventory (etcd ' +
+  'suggests at most 8 GiB), or delete what fills it';
 
 /** The space of one member, as far as kbuild knows it. */
 type MemberSpace = Pick<MemberView, 'name' | 'id' | 'dbSize' | 'dbSizeInUse' | 'dbSizeQuota'>;

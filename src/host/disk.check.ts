@@ -115,7 +115,8 @@ function thresholds({ inventory, host }: HostSeen, volume: Volume): readonly (Th
 }
 
 const below = ({ signal, text }: Threshold): string =>
-  `below the kubelet's eviction threshold ${signal} ${text} (evictionHard): the node gets DiskPressure and runs no pods`;
+  `below the kubelet's eviction threshold ${signal} ${text} (evictionHard): the node gets DiskPressure and runs ` +
+  'no pods';
 
 /** What is too little on one file system: for the programs of a node, or for its kubelet. */
 function tooLittle(seen: HostSeen, volume: Volume): readonly string[] {
@@ -144,7 +145,12 @@ const diskSpace = eachHost(
   {
     name: 'disk-space',
     title: 'there are free bytes and inodes on the file systems that matter',
-    why: 'Below the eviction thresholds of the kubelet (by default less than 10 % free, 15 % for images, or 5 % of the inodes) the node is under disk pressure and runs no pods. The inventory may set them: `kubelet.config.evictionHard`, in percent or as an amount, for all, for a role or for a host. A full disk in the middle of an installation is worse; on a host that is a node already it is a warning. Make room, or put a larger disk there.',
+    why:
+      'Below the eviction thresholds of the kubelet (by default less than 10 % free, 15 % for images, or 5 % of ' +
+      'the inodes) the node is under disk pressure and runs no pods. The inventory may set them: ' +
+      '`kubelet.config.evictionHard`, in percent or as an amount, for all, for a role or for a host. A full disk ' +
+      'in the middle of an installation is worse; on a host that is a node already it is a warning. Make room, ' +
+      'or put a larger disk there.',
     severities: ['error', 'warning'],
   },
   (seen) =>
@@ -168,7 +174,10 @@ const ms = (value: number): string => `${value < 10 ? value.toFixed(1) : String(
 const diskSync: Check = {
   name: 'disk-sync',
   title: 'disks that will hold etcd sync a write within 10 ms',
-  why: 'A survey: sixty small writes, each with fdatasync, in a file of its own that is removed. Every change of the cluster waits for such a write on most members of etcd. Give /var/lib/etcd a local SSD. Where etcd already runs nothing is measured.',
+  why:
+    'A survey: sixty small writes, each with fdatasync, in a file of its own that is removed. Every change of ' +
+    'the cluster waits for such a write on most members of etcd. Give /var/lib/etcd a local SSD. Where etcd ' +
+    'already runs nothing is measured.',
   severities: ['error', 'warning'],
   test: ({ fleet: { surveys } }) =>
     (surveys?.disks ?? []).flatMap((one): readonly Finding[] => {
@@ -182,7 +191,9 @@ const diskSync: Check = {
         {
           severity: medianMs > HEARTBEAT_MS ? 'error' : 'warning',
           host,
-          message: `a synced write to ${folder} takes ${ms(medianMs)} (median; at most ${ms(maxMs)}), and etcd wants ${ms(ADVISED_MS)}`,
+          message:
+            `a synced write to ${folder} takes ${ms(medianMs)} (median; at most ${ms(maxMs)}), and etcd ` +
+            `wants ${ms(ADVISED_MS)}`,
           remedy: `put ${folder} on a local SSD`,
         },
       ];
@@ -192,7 +203,11 @@ const diskSync: Check = {
 const overlayMount: Check = {
   name: 'overlay-mount',
   title: 'an overlay can be mounted and written to where the runtime will keep its data',
-  why: `A survey: in a new folder below ${RUNTIME_DATA_FOLDERS}, and in a mount namespace of its own, an overlay is mounted, files are changed, renamed and removed, and all of it is taken away again. It fails on xfs without \`ftype=1\`, on network file systems, on overlayfs itself, and where the kernel or a security module forbids it: mount a disk with ext4 or xfs (\`ftype=1\`) at ${RUNTIME_DATA_FOLDERS}.`,
+  why:
+    `A survey: in a new folder below ${RUNTIME_DATA_FOLDERS}, and in a mount namespace of its own, an overlay is ` +
+    'mounted, files are changed, renamed and removed, and all of it is taken away again. It fails on xfs without ' +
+    '`ftype=1`, on network file systems, on overlayfs itself, and where the kernel or a security module ' +
+    `forbids it: mount a disk with ext4 or xfs (\`ftype=1\`) at ${RUNTIME_DATA_FOLDERS}.`,
   severities: ['error'],
   test: ({ inventory, fleet: { surveys } }) =>
     (surveys?.overlays ?? []).flatMap((one): readonly Finding[] => {
@@ -203,7 +218,9 @@ const overlayMount: Check = {
         {
           severity: 'error',
           host,
-          message: `overlayfs does not work where ${dataFolderOf(inventoryOn(inventory, one.host))} lies: ${one.found.error}`,
+          message:
+            `overlayfs does not work where ${dataFolderOf(inventoryOn(inventory, one.host))} ` +
+            `lies: ${one.found.error}`,
           remedy: 'mount a disk with ext4 or xfs (ftype=1) there',
         },
       ];
@@ -216,7 +233,9 @@ const overlayStorage = eachHost(
   {
     name: 'overlay-storage',
     title: "the runtime's folder is on a file system that overlayfs works on",
-    why: `overlayfs cannot lie on itself, nor on network and FUSE file systems: mount a disk with ext4 or xfs (\`ftype=1\`) at ${RUNTIME_DATA_FOLDERS}.`,
+    why:
+      'overlayfs cannot lie on itself, nor on network and FUSE file systems: mount a disk with ext4 or xfs ' +
+      `(\`ftype=1\`) at ${RUNTIME_DATA_FOLDERS}.`,
     severities: ['error'],
   },
   ({ inventory, facts }) => {
@@ -236,7 +255,9 @@ const writablePaths = eachHost(
   {
     name: 'writable-paths',
     title: 'nothing that matters is mounted read-only',
-    why: '`mount -o remount,rw PATH`; a file system that the kernel made read-only after an error wants `fsck` first (`dmesg` tells).',
+    why:
+      '`mount -o remount,rw PATH`; a file system that the kernel made read-only after an error wants `fsck` ' +
+      'first (`dmesg` tells).',
     severities: ['error'],
   },
   ({ facts }) => {

@@ -14,8 +14,13 @@ const firewall = eachHost(
   {
     name: 'firewall',
     title:
-      'ufw, firewalld or nftables let in the ports of the role from the hosts that need them, VRRP between balancers, and pods through',
-    why: 'What is missing is listed by port. kbuild changes no firewall unless the inventory says `firewall: open`: then `up` opens it, for the hosts and pods of the inventory alone, keeps it open over reboots, and `reset` takes it back. Port 6443 for people elsewhere and NodePorts stay yours. Rules that kbuild cannot read (jumps, sets) make it a warning: the port matrix (`check --active`) tells for sure.',
+      'ufw, firewalld or nftables let in the ports of the role from the hosts that need them, VRRP between ' +
+      'balancers, and pods through',
+    why:
+      'What is missing is listed by port. kbuild changes no firewall unless the inventory says `firewall: open`: ' +
+      'then `up` opens it, for the hosts and pods of the inventory alone, keeps it open over reboots, and ' +
+      '`reset` takes it back. Port 6443 for people elsewhere and NodePorts stay yours. Rules that kbuild cannot ' +
+      'read (jumps, sets) make it a warning: the port matrix (`check --active`) tells for sure.',
     severities: ['error', 'warning', 'due'],
   },
   ({ inventory, host, facts }): readonly HostFinding[] => {
@@ -55,7 +60,11 @@ const key = ({ way, how }: Blocked): string => `${way.to.name} ${way.protocol} $
 const portMatrix: Check = {
   name: 'port-matrix',
   title: 'every port of every role is reached by the hosts that need it',
-  why: 'A survey (`check --active`, and before the first change of fresh hosts): kbuild listens on every needed port that is free, TCP and the overlay\'s UDP, and connects from every host that will. "refused" comes from a firewall that rejects, "no answer" from one that drops, on the host or between the hosts (security groups).',
+  why:
+    'A survey (`check --active`, and before the first change of fresh hosts): kbuild listens on every needed ' +
+    'port that is free, TCP and the overlay\'s UDP, and connects from every host that will. "refused" comes from ' +
+    'a firewall that rejects, "no answer" from one that drops, on the host or between the hosts (security ' +
+    'groups).',
   severities: ['error', 'warning', 'due'],
   test: ({ inventory, fleet }) => {
     const { surveys } = fleet;
@@ -88,7 +97,9 @@ const portMatrix: Check = {
         return {
           severity: 'due' as const,
           host: way.to.name,
-          message: `${way.protocol} port ${String(way.port)} (${way.program}) is closed by the host's firewall, which up opens`,
+          message:
+            `${way.protocol} port ${String(way.port)} (${way.program}) is closed by the host's firewall, which ` +
+            'up opens',
         };
       }),
     ];
@@ -106,7 +117,9 @@ const ports = eachHost(
   {
     name: 'ports',
     title: 'the TCP and UDP ports of the role are free',
-    why: `Only on hosts that kubeadm has not worked on; there its own programs listen. Stop the program that is named, or move it to another port.`,
+    why:
+      'Only on hosts that kubeadm has not worked on; there its own programs listen. Stop the program that is ' +
+      'named, or move it to another port.',
     severities: ['error'],
   },
   ({ inventory, host, facts }) => {
@@ -149,7 +162,12 @@ function finding({ host, error, isDead }: Fleet['unreachable'][number], { cluste
 export const reachable: Check = {
   name: 'reachable',
   title: 'every host answers',
-  why: `A worker that does not answer is left out of the run, which then ends with exit 3. A control plane, an etcd host or a load balancer that does not answer stops the run (exit 3) before anything is changed: make it reachable, or add \`--dead NAME\`. With \`--dead\`, labels, workers and manifests go on. Changes of etcd's members, restarts of what other control planes live on, and edited settings of the control plane wait until the host is back, or was removed with \`kbuild remove NAME --dead NAME\`.`,
+  why:
+    'A worker that does not answer is left out of the run, which then ends with exit 3. A control plane, an etcd ' +
+    'host or a load balancer that does not answer stops the run (exit 3) before anything is changed: make it ' +
+    "reachable, or add `--dead NAME`. With `--dead`, labels, workers and manifests go on. Changes of etcd's " +
+    'members, restarts of what other control planes live on, and edited settings of the control plane wait until ' +
+    'the host is back, or was removed with `kbuild remove NAME --dead NAME`.',
   severities: ['warning'],
   test: ({ fleet }) => fleet.unreachable.map((one) => finding(one, fleet)),
 };

@@ -8,7 +8,9 @@ const addressOnHost = eachHost(
   {
     name: 'address-on-host',
     title: 'the internalAddress is an address of the host',
-    why: 'The API server, etcd and the kubelet bind or announce it. A public address of a cloud is often translated and not on the machine: then set `internalAddress` to the private one.',
+    why:
+      'The API server, etcd and the kubelet bind or announce it. A public address of a cloud is often translated ' +
+      'and not on the machine: then set `internalAddress` to the private one.',
     severities: ['error'],
   },
   ({ host, facts }) => {
@@ -110,7 +112,9 @@ const productUuid = uniqueValue(
   {
     name: 'product-uuid',
     title: 'the DMI product UUID is unique',
-    why: `Kubernetes' install guide asks for it. Most hypervisors give a clone a UUID of its own. A machine without DMI has none, which is fine.`,
+    why:
+      "Kubernetes' install guide asks for it. Most hypervisors give a clone a UUID of its own. A machine without " +
+      'DMI has none, which is fine.',
     severities: ['error'],
   },
   ({ productUuid: uuid }) => (uuid === 'absent' ? [] : [uuid]),
@@ -136,7 +140,10 @@ const uniqueAddress = uniqueValue(
   {
     name: 'unique-address',
     title: 'no two hosts have an IP address in common',
-    why: 'Connections then reach sometimes one machine and sometimes the other. Addresses of bridges that are the same everywhere (Docker, libvirt) are left out, and the virtual address of the load balancer, which belongs to no host (check `virtual-address`).',
+    why:
+      'Connections then reach sometimes one machine and sometimes the other. Addresses of bridges that are the ' +
+      'same everywhere (Docker, libvirt) are left out, and the virtual address of the load balancer, which ' +
+      'belongs to no host (check `virtual-address`).',
     severities: ['error'],
   },
   ({ interfaces }, { loadBalancer }) => {
@@ -154,7 +161,9 @@ const uniqueAddress = uniqueValue(
 const uniqueHost: Check = {
   name: 'unique-host',
   title: 'every host is a machine of its own, with a machine-id of its own',
-  why: `Machines that were cloned share \`/etc/machine-id\`, and with it DHCP leases and names of network interfaces. On each copy: \`mv /etc/machine-id /root/\`, \`systemd-machine-id-setup\`, reboot.`,
+  why:
+    'Machines that were cloned share `/etc/machine-id`, and with it DHCP leases and names of network ' +
+    'interfaces. On each copy: `mv /etc/machine-id /root/`, `systemd-machine-id-setup`, reboot.',
   severities: ['error'],
   test: ({ fleet }) => {
     // Containers share the boot id of their kernel, clones the machine-id: only one machine has both.
@@ -184,7 +193,9 @@ const uniqueHostname = uniqueValue(
   {
     name: 'unique-hostname',
     title: 'every host has a hostname of its own',
-    why: 'In logs, two machines of one name cannot be told apart, and programs that register by hostname replace each other. Set `setHostname: true`, or rename one with `hostnamectl`.',
+    why:
+      'In logs, two machines of one name cannot be told apart, and programs that register by hostname replace ' +
+      'each other. Set `setHostname: true`, or rename one with `hostnamectl`.',
     severities: ['error', 'due'],
   },
   ({ hostname }) => [hostname],
@@ -206,7 +217,9 @@ const uniqueMac = uniqueValue(
   {
     name: 'unique-mac',
     title: 'no two hosts have a MAC address in common',
-    why: "Clones that kept the MAC address of their origin steal each other's packets. Let the hypervisor make a new one. Interfaces of software (bridges, tunnels) are left out.",
+    why:
+      "Clones that kept the MAC address of their origin steal each other's packets. Let the hypervisor make a " +
+      'new one. Interfaces of software (bridges, tunnels) are left out.',
     severities: ['error'],
   },
   ({ interfaces }) => interfaces.flatMap(({ name, mac }) => (isLeftOut(name) || NONE.test(mac) ? [] : [mac])),
@@ -219,7 +232,9 @@ const uniqueMac = uniqueValue(
 const unnamed: Check = {
   name: 'unnamed',
   title: 'every node of the cluster, and every member of an etcd beside it, is a host of the inventory',
-  why: '`up` does not remove a node that the inventory no longer names. Run `kbuild remove NAME`, or name the host again.',
+  why:
+    '`up` does not remove a node that the inventory no longer names. Run `kbuild remove NAME`, or name the host ' +
+    'again.',
   severities: ['warning'],
   test: ({ inventory, fleet: { cluster } }) => {
     const named = new Set(inventory.hosts.map(({ name }) => name));

@@ -10,7 +10,9 @@ const apparmor = eachHost(
   {
     name: 'apparmor',
     title: 'where the kernel has AppArmor, its tools are installed',
-    why: 'Without `apparmor_parser` the runtime loads no profile, and containers run unconfined. The package `apparmor` brings it.',
+    why:
+      'Without `apparmor_parser` the runtime loads no profile, and containers run unconfined. The package ' +
+      '`apparmor` brings it.',
     severities: ['warning'],
   },
   ({ facts }) =>
@@ -29,7 +31,10 @@ const kernelModules = eachHost(
   {
     name: 'kernel-modules',
     title: 'overlay and br_netfilter are loaded or built in',
-    why: `The runtime keeps images on overlayfs, and without br_netfilter kube-proxy does not see what pods of one host say to each other. \`up\` loads them. Where they are missing, install the modules of the running kernel, or reboot after a kernel update.`,
+    why:
+      'The runtime keeps images on overlayfs, and without br_netfilter kube-proxy does not see what pods of one ' +
+      'host say to each other. `up` loads them. Where they are missing, install the modules of the running ' +
+      'kernel, or reboot after a kernel update.',
     severities: ['due', 'error'],
   },
   ({ facts }) =>
@@ -59,7 +64,9 @@ const kernelVersion = eachHost(
   {
     name: 'kernel-version',
     title: 'the kernel is 4.19 or newer, and 5.13 or newer where kube-proxy uses nftables',
-    why: 'Kubernetes documents these minimums ("Linux Kernel Version Requirements"). ipvs is deprecated since Kubernetes 1.35: use iptables (the default) or nftables in `kubeadm.kubeProxy.mode`.',
+    why:
+      'Kubernetes documents these minimums ("Linux Kernel Version Requirements"). ipvs is deprecated since ' +
+      'Kubernetes 1.35: use iptables (the default) or nftables in `kubeadm.kubeProxy.mode`.',
     severities: ['error', 'warning'],
   },
   ({ inventory, facts }) => {
@@ -106,7 +113,9 @@ function confined(seen: HostSeen): readonly HostFinding[] {
     return [
       {
         severity: 'error',
-        message: `${knownDistribution(seen.facts)?.name ?? 'the system'} has no package ${SELINUX_POLICY}, without which the runtime cannot label containers`,
+        message:
+          `${knownDistribution(seen.facts)?.name ?? 'the system'} has no package ${SELINUX_POLICY}, without ` +
+          'which the runtime cannot label containers',
         remedy: WITHOUT,
       },
     ];
@@ -125,7 +134,12 @@ const selinux = eachHost(
   {
     name: 'selinux',
     title: 'SELinux confines containers if the inventory asks for it, and is not enforcing otherwise',
-    why: 'kbuild never switches SELinux on or off. Without `runtime.selinux` containers run as spc_t under an enforcing SELinux, without isolation by it, if the host has the policy of container-selinux; its repositories bring it along with the runtime. With `runtime.selinux: true` they are confined, and a host without SELinux or without the policy is refused ([hosts](hosts.md#selinux)). With container-selinux none of it was run; an enforcing host without it was, in the lab.',
+    why:
+      'kbuild never switches SELinux on or off. Without `runtime.selinux` containers run as spc_t under an ' +
+      'enforcing SELinux, without isolation by it, if the host has the policy of container-selinux; its ' +
+      'repositories bring it along with the runtime. With `runtime.selinux: true` they are confined, and a host ' +
+      'without SELinux or without the policy is refused ([hosts](hosts.md#selinux)). With container-selinux none ' +
+      'of it was run; an enforcing host without it was, in the lab.',
     severities: ['error', 'warning'],
   },
   (seen) => {
@@ -137,7 +151,8 @@ const selinux = eachHost(
             severity: 'warning',
             message: 'SELinux is enforcing and stays so; it does not isolate containers from each other',
             remedy:
-              'if something may not read or start: ausearch -m avc -ts recent, and restorecon -Rv /etc; to confine containers: runtime.selinux',
+              'if something may not read or start: ausearch -m avc -ts recent, and restorecon -Rv /etc; to ' +
+              'confine containers: runtime.selinux',
           },
         ]
       : [];
@@ -150,7 +165,12 @@ const sysctls = eachHost(
   {
     name: 'sysctls',
     title: 'forwarding, bridge filtering and the `sysctls` of the inventory are set and stay set',
-    why: `Services need forwarding and bridge filtering. \`up\` writes a file for them and for \`sysctls\` of the inventory; a file that is read later and sets one of them to another value must be mended by hand, because it wins at the next boot. A setting of the inventory that the kernel does not have is a warning: correct its name, or load the module that brings it (\`net.netfilter.*\` comes with \`nf_conntrack\`). The next \`up\` sets it then.`,
+    why:
+      'Services need forwarding and bridge filtering. `up` writes a file for them and for `sysctls` of the ' +
+      'inventory; a file that is read later and sets one of them to another value must be mended by hand, ' +
+      'because it wins at the next boot. A setting of the inventory that the kernel does not have is a warning: ' +
+      'correct its name, or load the module that brings it (`net.netfilter.*` comes with `nf_conntrack`). ' +
+      'The next `up` sets it then.',
     severities: ['due', 'error', 'warning'],
   },
   ({ facts, host }) => {
@@ -206,7 +226,12 @@ const tuned = eachHost(
   {
     name: 'tuned',
     title: 'tuned leaves the kernel settings of kbuild alone',
-    why: "tuned, which many systems run from the beginning, writes kernel settings after the files of `/etc/sysctl.d`, at every boot. By default it then writes these files again, and last of all `/etc/sysctl.conf`: a line there wins over kbuild's file. With `reapply_sysctl = 0` in `/etc/tuned/tuned-main.conf` its profile wins. A setting that Services need is an error, one of the inventory's `sysctls` a warning.",
+    why:
+      'tuned, which many systems run from the beginning, writes kernel settings after the files of ' +
+      '`/etc/sysctl.d`, at every boot. By default it then writes these files again, and last of all ' +
+      "`/etc/sysctl.conf`: a line there wins over kbuild's file. With `reapply_sysctl = 0` in " +
+      '`/etc/tuned/tuned-main.conf` its profile wins. A setting that Services need is an error, one of the ' +
+      "inventory's `sysctls` a warning.",
     severities: ['error', 'warning'],
     watches: { units: ['tuned'] },
   },
@@ -221,7 +246,8 @@ const tuned = eachHost(
         remedy:
           file === '/etc/sysctl.conf'
             ? `take the line out of ${file}`
-            : 'set reapply_sysctl = 1 in /etc/tuned/tuned-main.conf, then systemctl restart tuned; or choose another profile: tuned-adm profile NAME',
+            : 'set reapply_sysctl = 1 in /etc/tuned/tuned-main.conf, then systemctl restart tuned; or choose ' +
+              'another profile: tuned-adm profile NAME',
       }));
   },
 );

@@ -12,7 +12,9 @@ const architecture = eachHost(
   {
     name: 'architecture',
     title: 'the machine is x86_64 or aarch64',
-    why: 'Packages of Kubernetes and the runtime, and the images of the network plugin, are taken for amd64 and arm64 only.',
+    why:
+      'Packages of Kubernetes and the runtime, and the images of the network plugin, are taken for amd64 and ' +
+      'arm64 only.',
     severities: ['error'],
   },
   ({ facts }) =>
@@ -87,7 +89,9 @@ const memory = eachHost(
   {
     name: 'memory',
     title: 'a control plane has 1700 MiB of memory or more, a worker 700 MiB',
-    why: "1700 MiB is kubeadm's own limit. A worker with less than 700 MiB has room for little but the kubelet, the runtime and the network.",
+    why:
+      "1700 MiB is kubeadm's own limit. A worker with less than 700 MiB has room for little but the kubelet, the " +
+      'runtime and the network.',
     severities: ['error', 'warning'],
   },
   ({ host, facts }) => {
@@ -112,7 +116,9 @@ const osSupported = eachHost(
   {
     name: 'os-supported',
     title: `the distribution is ${list(' or ').join(', ')}`,
-    why: `kbuild knows how these install packages, or that they have none. Other distributions${also} are observed, and refused as not yet supported.`,
+    why:
+      `kbuild knows how these install packages, or that they have none. Other distributions${also} are observed, ` +
+      'and refused as not yet supported.',
     severities: ['error'],
   },
   ({ facts }) =>
@@ -131,7 +137,9 @@ const pendingReboot = eachHost(
   {
     name: 'pending-reboot',
     title: 'no package asks for a reboot',
-    why: 'A kernel that was updated but does not run yet may miss its modules. Reboot before the host joins: afterwards that takes a drain.',
+    why:
+      'A kernel that was updated but does not run yet may miss its modules. Reboot before the host joins: ' +
+      'afterwards that takes a drain.',
     severities: ['warning'],
   },
   ({ facts }) =>
@@ -172,7 +180,9 @@ export const slowLogin = eachHost(
   {
     name: 'slow-login',
     title: 'the SSH server lets in within 3 s, and the login shell runs a command within 1.5 s',
-    why: 'sshd that asks a silent name server for the name of the client (UseDNS, or PAM) makes each login wait; files of the login shell that do much make each command wait. Nothing fails, and all is slow.',
+    why:
+      'sshd that asks a silent name server for the name of the client (UseDNS, or PAM) makes each login wait; ' +
+      'files of the login shell that do much make each command wait. Nothing fails, and all is slow.',
     severities: ['warning'],
   },
   ({ facts: { login } }) => {

@@ -7,7 +7,9 @@ const localNames = eachHost(
   {
     name: 'local-names',
     title: "localhost and the host's own name resolve",
-    why: "Programs of the control plane connect to localhost, and kubeadm warns when the host's own name is unknown. Add them to /etc/hosts.",
+    why:
+      "Programs of the control plane connect to localhost, and kubeadm warns when the host's own name is " +
+      'unknown. Add them to /etc/hosts.',
     severities: ['error', 'warning'],
   },
   ({ facts }): readonly HostFinding[] => {
@@ -48,7 +50,9 @@ const nameserver = eachHost(
       ? [
           {
             severity: 'error',
-            message: `${resolver.nameservers.length === 0 ? '/etc/resolv.conf' : 'systemd-resolved'} names no server, and CoreDNS does not start without`,
+            message:
+              `${resolver.nameservers.length === 0 ? '/etc/resolv.conf' : 'systemd-resolved'} names no server, ` +
+              'and CoreDNS does not start without',
             remedy: 'add a nameserver',
           },
         ]
@@ -59,7 +63,10 @@ const resolverLoop = eachHost(
   {
     name: 'resolver-loop',
     title: 'pods do not inherit a name server on the loopback interface',
-    why: 'CoreDNS takes over the host\'s servers. One at 127.0.0.0/8 is CoreDNS itself there, and it stops with "Loop … detected". kubeadm knows systemd-resolved\'s stub; for any other local server name a file with real ones in `kubelet.config.resolvConf`.',
+    why:
+      "CoreDNS takes over the host's servers. One at 127.0.0.0/8 is CoreDNS itself there, and it stops with " +
+      '"Loop … detected". kubeadm knows systemd-resolved\'s stub; for any other local server name a file with ' +
+      'real ones in `kubelet.config.resolvConf`.',
     severities: ['error'],
   },
   ({ host, facts: { resolver } }) => {

@@ -71,7 +71,9 @@ export const bothEndpointNames: Step = {
     if (found.includes(wanted)) return [];
     return [
       {
-        summary: `write "${wanted}" to /etc/hosts beside the old endpoint (found ${found.length === 0 ? 'none' : found.join(', ')})`,
+        summary:
+          `write "${wanted}" to /etc/hosts beside the old endpoint (found ` +
+          `${found.length === 0 ? 'none' : found.join(', ')})`,
         apply: written(host, [wanted, ...found].join('\n')),
       },
     ];

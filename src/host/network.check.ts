@@ -15,7 +15,10 @@ const cloudRoutes = eachHost(
   {
     name: 'cloud-routes',
     title: 'no nm-cloud-setup writes routes of its own',
-    why: 'Images for clouds may have it switched on. It writes rules that send the answers of pods out by the wrong interface ([rke2#1053](https://github.com/rancher/rke2/issues/1053)). On a host that has joined it is a warning. The rules stay until the host reboots.',
+    why:
+      'Images for clouds may have it switched on. It writes rules that send the answers of pods out by the wrong ' +
+      'interface ([rke2#1053](https://github.com/rancher/rke2/issues/1053)). On a host that has joined it is a ' +
+      'warning. The rules stay until the host reboots.',
     severities: ['error', 'warning'],
     watches: { units: UNITS },
   },
@@ -36,7 +39,9 @@ const defaultRoute = eachHost(
   {
     name: 'default-route',
     title: 'the host has a default route',
-    why: "Addresses of Services belong to no interface: without any route for them the kernel refuses to connect before kube-proxy's rules are asked. A route for the Service network alone will do.",
+    why:
+      'Addresses of Services belong to no interface: without any route for them the kernel refuses to connect ' +
+      "before kube-proxy's rules are asked. A route for the Service network alone will do.",
     severities: ['error'],
   },
   ({ inventory, facts }) => {
@@ -61,7 +66,9 @@ const MINIMUM = 1280;
 const mtu: Check = {
   name: 'mtu',
   title: 'the interfaces between hosts have the same MTU, with room for the overlay',
-  why: 'The overlay takes its own MTU from the interface of its host. Where hosts differ, large packets from one to the other vanish: small requests work, downloads hang.',
+  why:
+    'The overlay takes its own MTU from the interface of its host. Where hosts differ, large packets from one to ' +
+    'the other vanish: small requests work, downloads hang.',
   severities: ['error', 'warning'],
   test: ({ inventory, fleet }) => {
     const header = networkPlugin(inventory).overheadBytes(inventory);
@@ -106,7 +113,11 @@ const mtu: Check = {
 const pathMtu: Check = {
   name: 'path-mtu',
   title: 'packets that fill the MTU of the interface come through between hosts',
-  why: "A survey: with the overlay's UDP port each host also gets a datagram as large as the sender's interface allows, not to be fragmented. The overlay takes its MTU from the interface, so where the way between hosts carries less (a tunnel, a VPN, a switch without jumbo frames), small requests of pods work and downloads hang. Lower the MTU of the interfaces to what the way carries, or raise that of the way.",
+  why:
+    "A survey: with the overlay's UDP port each host also gets a datagram as large as the sender's interface " +
+    'allows, not to be fragmented. The overlay takes its MTU from the interface, so where the way between hosts ' +
+    'carries less (a tunnel, a VPN, a switch without jumbo frames), small requests of pods work and downloads ' +
+    'hang. Lower the MTU of the interfaces to what the way carries, or raise that of the way.',
   severities: ['error', 'warning'],
   test: ({ fleet: { surveys } }) => {
     const groups = new Map<string, { readonly finding: Omit<Finding, 'message'>; message: string }>();
@@ -135,7 +146,11 @@ const proxyVariables = eachHost(
   {
     name: 'proxy-variables',
     title: 'the host has no outbound proxy of its own, or the inventory has one and its no_proxy names the cluster',
-    why: "kubeadm, the runtime and the package manager run without the login shell's variables: a proxy that they need belongs into `proxy:` of the inventory, which also completes what must be reached directly. People who log in have the host's variables all the same: where `no_proxy` leaves out the cluster, their kubectl asks the proxy for it.",
+    why:
+      "kubeadm, the runtime and the package manager run without the login shell's variables: a proxy that they " +
+      'need belongs into `proxy:` of the inventory, which also completes what must be reached directly. People ' +
+      "who log in have the host's variables all the same: where `no_proxy` leaves out the cluster, their kubectl " +
+      'asks the proxy for it.',
     severities: ['warning'],
   },
   ({ inventory, facts: { proxyVariables } }) => {
@@ -150,7 +165,9 @@ const proxyVariables = eachHost(
         : [
             {
               severity: 'warning' as const,
-              message: `has ${found.map((name) => `${name}=${withoutLogin(proxyVariables.get(name)!)}`).join(', ')} of its own, and the inventory names no proxy`,
+              message:
+                `has ${found.map((name) => `${name}=${withoutLogin(proxyVariables.get(name)!)}`).join(', ')} of ` +
+                'its own, and the inventory names no proxy',
               remedy: 'if downloads need it, set proxy.http in the inventory',
             },
           ]),
@@ -172,7 +189,10 @@ const routesBetweenHosts = eachHost(
   {
     name: 'routes-between-hosts',
     title: 'the ways between hosts start at the internalAddress',
-    why: 'A host that sends from another address is unknown to the firewalls and to the overlay of the others. Check the routes of hosts with several interfaces. Of many hosts the control planes and two of every /24 stand for all.',
+    why:
+      'A host that sends from another address is unknown to the firewalls and to the overlay of the others. ' +
+      'Check the routes of hosts with several interfaces. Of many hosts the control planes and two of every /24 ' +
+      'stand for all.',
     severities: ['error', 'warning'],
   },
   ({ inventory, host, facts }): readonly HostFinding[] => {
@@ -190,7 +210,9 @@ const routesBetweenHosts = eachHost(
         : [
             {
               severity: 'error' as const,
-              message: `has no route to ${lost.map(({ name, internalAddress }) => `${name} (${internalAddress})`).join(', ')}`,
+              message:
+                'has no route ' +
+                `to ${lost.map(({ name, internalAddress }) => `${name} (${internalAddress})`).join(', ')}`,
               remedy: 'add a route, or correct internalAddress',
             },
           ]),
@@ -207,7 +229,9 @@ const vxlan = eachHost(
   {
     name: 'vxlan',
     title: 'the kernel has VXLAN where the network plugin uses it',
-    why: 'Most network plugins connect hosts by VXLAN. Cloud images with a reduced kernel may lack it: install the full kernel (on a Raspberry Pi: `linux-modules-extra-raspi`), or reboot after a kernel update.',
+    why:
+      'Most network plugins connect hosts by VXLAN. Cloud images with a reduced kernel may lack it: install the ' +
+      'full kernel (on a Raspberry Pi: `linux-modules-extra-raspi`), or reboot after a kernel update.',
     severities: ['error'],
   },
   ({ inventory, facts }) =>
@@ -216,7 +240,8 @@ const vxlan = eachHost(
       : [
           {
             severity: 'error',
-            message: `the kernel ${facts.kernel} has no VXLAN, by which ${networkPlugin(inventory).name} connects hosts`,
+            message:
+              `the kernel ${facts.kernel} has no VXLAN, by which ` + `${networkPlugin(inventory).name} connects hosts`,
             remedy: 'install the modules of the running kernel, or reboot if the kernel was updated',
           },
         ],

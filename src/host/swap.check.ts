@@ -4,7 +4,9 @@ const swap = eachHost(
   {
     name: 'swap',
     title: 'no swap now or at the next boot, unless `kubelet.config.failSwapOn: false`',
-    why: `The kubelet refuses to start with swap on. \`up\` turns it off and masks its units; a unit file in \`/etc/systemd/system\` cannot be masked and must be removed by hand.`,
+    why:
+      'The kubelet refuses to start with swap on. `up` turns it off and masks its units; a unit file in ' +
+      '`/etc/systemd/system` cannot be masked and must be removed by hand.',
     severities: ['due', 'error'],
   },
   ({ host, facts }) => {

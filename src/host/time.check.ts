@@ -63,7 +63,9 @@ export const clockSkew: Check = {
       ...wrong.map(({ host, offsetMs, getsChrony }) => ({
         severity: 'error' as const,
         host,
-        message: `its clock is ${seconds(offsetMs - middle)} ${offsetMs > middle ? 'ahead of' : 'behind'} the other hosts (limit 30 s)`,
+        message:
+          `its clock is ${seconds(offsetMs - middle)} ${offsetMs > middle ? 'ahead of' : 'behind'} the other ` +
+          'hosts (limit 30 s)',
         remedy: getsChrony
           ? 'have chrony installed first: kbuild up --phase prepare --ignore-check clock-skew'
           : 'run a time service, e.g. chrony (timeSync: chrony in the inventory)',
@@ -75,7 +77,9 @@ export const clockSkew: Check = {
 const operatorClock: Check = {
   name: 'operator-clock',
   title: 'the clock of the machine that runs kbuild agrees with the hosts',
-  why: 'kbuild makes no certificate with its own clock, so nothing breaks; times in its logs are wrong, and kubectl may find the certificates of a new cluster not yet valid.',
+  why:
+    'kbuild makes no certificate with its own clock, so nothing breaks; times in its logs are wrong, and kubectl ' +
+    'may find the certificates of a new cluster not yet valid.',
   severities: ['warning'],
   test: ({ fleet }) => {
     const middle = median(clocks(fleet).read);
@@ -123,14 +127,21 @@ function remedyFor({ facts }: HostSeen): string {
   const distribution = knownDistribution(facts);
   const own = `systemctl enable --now ${SYSTEMD_TIME}`;
   if (distribution !== undefined && distribution.chrony === undefined) return own;
-  return `timeSync: chrony in the inventory, or ${distribution?.packages?.installHint(CHRONY) ?? 'install chrony'}, or ${own}`;
+  return (
+    `timeSync: chrony in the inventory, or ${distribution?.packages?.installHint(CHRONY) ?? 'install chrony'}, ` +
+    `or ${own}`
+  );
 }
 
 const timeSync = eachHost(
   {
     name: 'time-sync',
     title: 'a time service runs',
-    why: 'Certificates, tokens and leases of etcd need clocks that agree, for years. `timeSync: chrony` in the inventory has `up` install and start chrony; or switch systemd-timesyncd on. kbuild does not put chrony in the place of a time service that an operator has chosen (ntpd, ntpsec, openntpd): the check stops before anything changes.',
+    why:
+      'Certificates, tokens and leases of etcd need clocks that agree, for years. `timeSync: chrony` in the ' +
+      'inventory has `up` install and start chrony; or switch systemd-timesyncd on. kbuild does not put chrony ' +
+      'in the place of a time service that an operator has chosen (ntpd, ntpsec, openntpd): the check stops ' +
+      'before anything changes.',
     severities: ['due', 'error', 'warning'],
   },
   (seen) => {

@@ -22,7 +22,8 @@ export const unreadableMarker = ({ os, host, facts }: Observed): Refused<'unread
     ? new Refused(
         'unreadable-marker',
         host.name,
-        `the marker ${os === 'windows' ? windowsPaths.marker : paths.marker} cannot be read: it is corrupt, or a newer kbuild wrote it`,
+        `the marker ${os === 'windows' ? windowsPaths.marker : paths.marker} cannot be read: it is corrupt, or a ` +
+          'newer kbuild wrote it',
         'finish the action with the kbuild that began it; if none is under way, delete the file',
       )
     : undefined;

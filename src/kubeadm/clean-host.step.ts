@@ -117,7 +117,9 @@ export const noOwnFiles: Step = {
     const restored = [runtimeBackup, paths.fstabBackup, ...backups].filter((path) => found.includes(path));
     return [
       {
-        summary: `remove the files that kbuild wrote (found ${some(found)})${restored.length === 0 ? '' : `, restoring from ${restored.join(', ')}`}`,
+        summary:
+          'remove the files that kbuild wrote (found ' +
+          `${some(found)})${restored.length === 0 ? '' : `, restoring from ${restored.join(', ')}`}`,
         apply: runs(
           host,
           script('kubeadm/take-back-files.sh', {

@@ -108,7 +108,9 @@ export const endpointNoted: Step<'cluster'> = {
     const old = liveEndpoint(facts);
     return [
       {
-        summary: `note ${inventory.endpoint} as the endpoint of ${inventory.name} in kubeadm-config (found ${old === '' ? 'none' : old})`,
+        summary:
+          `note ${inventory.endpoint} as the endpoint of ${inventory.name} in kubeadm-config (found ` +
+          `${old === '' ? 'none' : old})`,
         apply: async (on) => {
           refuseTooEarly(target, facts);
           const text = textIn(facts, KUBEADM_CONFIG, CONFIGURATION_KEY);

@@ -60,7 +60,8 @@ export const fixedSettings: Reason<Seen> = reason(['fixed-setting'], ({ inventor
         new Refused(
           'fixed-setting',
           inventory.name,
-          `${setting} is ${wanted}, the cluster was made with ${live === '' ? 'none' : live}, and Kubernetes cannot change it`,
+          `${setting} is ${wanted}, the cluster was made with ${live === '' ? 'none' : live}, and Kubernetes ` +
+            'cannot change it',
           `set ${setting} back${live === '' ? '' : ` to ${live}`}, or build a new cluster`,
         ),
     ),

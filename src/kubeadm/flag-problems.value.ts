@@ -26,7 +26,10 @@ function gateProblem(set: GateSet, name: string, value: unknown, minor: number):
     const where = elsewhere(name);
     if (where !== undefined) return `${READERS[set]} 1.${minor} has no such feature gate (${where}); remove it`;
     const close = nearest(name, names);
-    return `${READERS[set]} 1.${minor} has no such feature gate${close === undefined ? '; remove it' : `; did you mean ${close}?`}`;
+    return (
+      `${READERS[set]} 1.${minor} has no such feature ` +
+      `gate${close === undefined ? '; remove it' : `; did you mean ${close}?`}`
+    );
   }
   if (typeof value === 'boolean' && gate.isLocked && value !== gate.default)
     return `is ${String(gate.default)} in 1.${minor} and cannot be set to ${String(value)}; remove it`;
@@ -97,7 +100,10 @@ export function flagProblem(component: FlagComponent, name: string, minor: numbe
   const where = elsewhere(flag);
   if (where !== undefined) return `${component} 1.${minor} has no flag --${flag} (${where}); remove it`;
   const close = nearest(flag, names);
-  return `${component} 1.${minor} has no flag --${flag}${close === undefined ? '; remove it' : `; did you mean ${close}?`}`;
+  return (
+    `${component} 1.${minor} has no flag ` +
+    `--${flag}${close === undefined ? '; remove it' : `; did you mean ${close}?`}`
+  );
 }
 
 /**

@@ -90,7 +90,8 @@ export const initOf = (from?: FromBackup): Step => ({
     const summary =
       from === undefined
         ? `create the cluster ${inventory.name}, Kubernetes ${version}, at ${inventory.endpoint} (found none)`
-        : `bring the cluster ${inventory.name} back from the backup of ${from.taken}, Kubernetes ${version}, at ${inventory.endpoint} (found none)`;
+        : `bring the cluster ${inventory.name} back from the backup of ${from.taken}, Kubernetes ${version}, at ` +
+          `${inventory.endpoint} (found none)`;
     return [
       {
         summary,

@@ -19,7 +19,8 @@ function refuseStrangers(inventory: Inventory, { nodes }: ClusterUp): void {
   throw new Refused(
     'unnamed-node',
     inventory.name,
-    `${names}: not in the inventory; API servers that verify kubelets' certificates could not read the logs of pods there`,
+    `${names}: not in the inventory; API servers that verify kubelets' certificates could not read the logs of ` +
+      'pods there',
     `add the nodes to the inventory, or remove \`serverTLSBootstrap\` from a role of it until they are gone`,
   );
 }

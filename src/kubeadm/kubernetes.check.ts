@@ -72,7 +72,11 @@ const endOfLife = eachHost(
   {
     name: 'end-of-life',
     title: 'the system and the container runtime get security updates for at least 90 more days',
-    why: 'A node shares its kernel and its container runtime with every pod on it, and a hole without an update stays open. [Hosts](hosts.md) lists the last days of systems; for a system with long-term support that is free it is the last day of that. A version without a published day is not checked. The day is compared with the clock of the host.',
+    why:
+      'A node shares its kernel and its container runtime with every pod on it, and a hole without an update ' +
+      'stays open. [Hosts](hosts.md) lists the last days of systems; for a system with long-term support that is ' +
+      'free it is the last day of that. A version without a published day is not checked. The day is compared ' +
+      'with the clock of the host.',
     severities: ['warning'],
   },
   (seen) => [...system(seen.facts), ...runtime(seen)],
@@ -82,7 +86,10 @@ const halfFinished = eachHostOfAny(
   {
     name: 'half-finished',
     title: 'no run of kbuild was interrupted during an init, join or reset of the host',
-    why: '`up` undoes an init, join or reset that kubeadm did not complete, on a host that did not serve before, and repeats it. Any other unfinished action is reported, and never undone. A half-finished cluster of another inventory is refused (exit 7).',
+    why:
+      '`up` undoes an init, join or reset that kubeadm did not complete, on a host that did not serve before, ' +
+      'and repeats it. Any other unfinished action is reported, and never undone. A half-finished cluster of ' +
+      'another inventory is refused (exit 7).',
     severities: ['due', 'warning'],
   },
   ({ inventory, host, facts, fleet }) => {
@@ -90,8 +97,14 @@ const halfFinished = eachHostOfAny(
       return [
         {
           severity: 'warning',
-          message: `an unfinished ${facts.marker.action} of ${facts.marker.cluster} lies here (${facts.marker.stage}); up does not undo it`,
-          remedy: `${finishing(facts.marker)}${facts.marker.action === UPGRADE ? '; where it has changed nothing, `kbuild upgrade` with the version of before takes it back' : ''}`,
+          message:
+            `an unfinished ${facts.marker.action} of ${facts.marker.cluster} lies here (${facts.marker.stage}); ` +
+            'up does not undo it',
+          remedy: `${finishing(facts.marker)}${
+            facts.marker.action === UPGRADE
+              ? '; where it has changed nothing, `kbuild upgrade` with the version of before takes it back'
+              : ''
+          }`,
         },
       ];
     if (standing({ inventory, host, facts, fleet }) !== 'partial') return [];
@@ -107,7 +120,11 @@ const kubeletArguments = eachHost(
   {
     name: 'kubelet-arguments',
     title: `the kubelet gets no arguments from ${FILES}`,
-    why: `The kubelet's unit reads \`KUBELET_EXTRA_ARGS\` of this file last: its flags win over \`kubelet.config\`, \`kubelet.extraArgs\` and everything else that kbuild configures, and kbuild does not change the file. Move what you need into the inventory (\`kubelet.config\` or \`kubelet.extraArgs\` of the host), remove it from the file, and restart the kubelet.`,
+    why:
+      "The kubelet's unit reads `KUBELET_EXTRA_ARGS` of this file last: its flags win over `kubelet.config`, " +
+      '`kubelet.extraArgs` and everything else that kbuild configures, and kbuild does not change the file. ' +
+      'Move what you need into the inventory (`kubelet.config` or `kubelet.extraArgs` of the host), remove ' +
+      'it from the file, and restart the kubelet.',
     severities: ['warning'],
   },
   ({ host, facts }) => {
@@ -116,7 +133,9 @@ const kubeletArguments = eachHost(
     return facts.kubeletOverrides.map(({ file, variable, flags }) => ({
       severity: 'warning' as const,
       message: `${file} sets ${variable} (${flags.join(', ')}), which wins over the inventory`,
-      remedy: `move these flags to kubelet.config or kubelet.extraArgs of the inventory, remove the line, then \`systemctl restart kubelet\``,
+      remedy:
+        'move these flags to kubelet.config or kubelet.extraArgs of the inventory, remove the line, then ' +
+        '`systemctl restart kubelet`',
     }));
   },
 );
@@ -128,7 +147,10 @@ const leftovers = eachHost(
   {
     name: 'leftovers',
     title: 'a host that is not a node has no packet filter rules and interfaces of a former cluster',
-    why: 'Leftover chains of kube-proxy and of network plugins answer for Services that no longer exist. A restart of the host removes them, unless a program on the host creates them again. `kbuild reset --hosts HOST` removes them at once: only where nothing else on the host uses them.',
+    why:
+      'Leftover chains of kube-proxy and of network plugins answer for Services that no longer exist. A restart ' +
+      'of the host removes them, unless a program on the host creates them again. `kbuild reset --hosts HOST` ' +
+      'removes them at once: only where nothing else on the host uses them.',
     severities: ['warning'],
   },
   ({ host, facts }) => {
@@ -144,8 +166,10 @@ const leftovers = eachHost(
         message: `a former cluster left ${shown}${found.length > 4 ? ` and ${String(found.length - 4)} more` : ''}`,
         remedy:
           alive.length > 0
-            ? `a cluster may live there (${alive.join(', ')} runs): find out which one, or take ${host.name} out of the inventory`
-            : `restart ${host.name}; if a leftover comes back, a program on the host creates it. If nothing on the host uses the leftovers: kbuild reset --hosts ${host.name}`,
+            ? `a cluster may live there (${alive.join(', ')} runs): find out which one, or take ${host.name} out ` +
+              'of the inventory'
+            : `restart ${host.name}; if a leftover comes back, a program on the host creates it. If nothing on ` +
+              `the host uses the leftovers: kbuild reset --hosts ${host.name}`,
       },
     ];
   },
@@ -154,7 +178,10 @@ const leftovers = eachHost(
 const nodeHealth: Check = {
   name: 'node-health',
   title: 'every node of the cluster is Ready, without pressure, cordon or unexpected taint',
-  why: 'A node under disk, memory or PID pressure, without network, cordoned, or with a taint that neither the inventory nor Kubernetes explains takes no new pods. If all nodes are like that, nothing can be scheduled, although the objects of the cluster look right. `kbuild status` reports the same with exit 5.',
+  why:
+    'A node under disk, memory or PID pressure, without network, cordoned, or with a taint that neither the ' +
+    'inventory nor Kubernetes explains takes no new pods. If all nodes are like that, nothing can be scheduled, ' +
+    'although the objects of the cluster look right. `kbuild status` reports the same with exit 5.',
   severities: ['warning'],
   test: ({ inventory, fleet: { cluster } }) =>
     cluster.state !== 'up'
@@ -175,7 +202,9 @@ function mixed(cluster: ClusterUp): readonly Finding[] {
   return [
     {
       severity: 'warning',
-      message: `the API servers run different versions (${apiVersionsText(cluster)}; kubeadm noted ${cluster.version}); packages stay at ${lowestApiServer(cluster)} until all of them are upgraded`,
+      message:
+        `the API servers run different versions (${apiVersionsText(cluster)}; kubeadm noted ${cluster.version}); ` +
+        `packages stay at ${lowestApiServer(cluster)} until all of them are upgraded`,
       remedy: `finish the upgrade: \`kbuild upgrade\` with kubernetes.version ${cluster.version}`,
     },
   ];
@@ -189,7 +218,10 @@ const versionSkew: Check = {
   name: 'version-skew',
   title:
     'all API servers run one version, no kubelet of the cluster is newer than theirs, or more than three minors older',
-  why: 'Kubernetes supports no other combination. Bring the node to the version of the cluster. While an upgrade is under way, kbuild puts no newer kubelet onto any host than the oldest API server, and changes no setting that kubeadm would write in the new version.',
+  why:
+    'Kubernetes supports no other combination. Bring the node to the version of the cluster. While an upgrade is ' +
+    'under way, kbuild puts no newer kubelet onto any host than the oldest API server, and changes no setting ' +
+    'that kubeadm would write in the new version.',
   severities: ['error', 'warning'],
   test: ({ fleet: { cluster } }) => {
     if (cluster.state !== 'up') return [];
@@ -206,7 +238,9 @@ const versionSkew: Check = {
         {
           severity: 'error' as const,
           host: name,
-          message: `runs kubelet ${kubelet}, ${newer ? 'newer than' : `${String(older)} minors older than`} the API server ${server}`,
+          message:
+            `runs kubelet ${kubelet}, ${newer ? 'newer than' : `${String(older)} minors older than`} the API ` +
+            `server ${server}`,
         },
       ];
     });
@@ -217,7 +251,13 @@ const versionSkew: Check = {
 const apiChannel: Check = {
   name: 'api-channel',
   title: 'kbuild asks the cluster through forwarded connections of its control planes',
-  why: "kbuild asks the API server and etcd over channels of its SSH connection (`direct-tcpip`), which costs the host one small script. Where sshd forbids that (`AllowTcpForwarding no`, `PermitOpen`, `DisableForwarding yes`), or the administrator's kubeconfig holds no certificate, kbuild runs kubectl and etcdctl on the control plane instead: the facts are the same, and each observation takes longer ([security](security.md#what-kbuild-reads-of-the-cluster)). `AllowTcpForwarding local` in sshd_config is enough.",
+  why:
+    'kbuild asks the API server and etcd over channels of its SSH connection (`direct-tcpip`), which costs the ' +
+    'host one small script. Where sshd forbids that (`AllowTcpForwarding no`, `PermitOpen`, `DisableForwarding ' +
+    "yes`), or the administrator's kubeconfig holds no certificate, kbuild runs kubectl and etcdctl on the " +
+    'control plane instead: the facts are the same, and each observation takes longer ' +
+    '([security](security.md#what-kbuild-reads-of-the-cluster)). `AllowTcpForwarding local` in sshd_config is ' +
+    'enough.',
   severities: ['warning'],
   test: ({ fleet: { cluster } }) =>
     cluster.state === 'up' && cluster.detour !== undefined
@@ -227,7 +267,8 @@ const apiChannel: Check = {
             host: cluster.via,
             message: `kubectl on the host asks the cluster, because its SSH connection cannot (${cluster.detour})`,
             remedy:
-              'allow it in sshd_config (AllowTcpForwarding local, PermitOpen any) to observe in less time, or ignore this check',
+              'allow it in sshd_config (AllowTcpForwarding local, PermitOpen any) to observe in less time, or ' +
+              'ignore this check',
           },
         ]
       : [],

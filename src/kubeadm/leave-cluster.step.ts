@@ -31,7 +31,8 @@ const leavingDrain = (drain: Drain): DrainOptions => ({
       host,
       command,
       { status, stdout, stderr },
-      `let the budget allow a disruption (more replicas, or another budget), give the pods more time: \`kbuild remove ${name} --drain-timeout 15m\`, or end them with the node: \`kbuild remove ${name} --no-drain\``,
+      'let the budget allow a disruption (more replicas, or another budget), give the pods more time: `kbuild ' +
+        `remove ${name} --drain-timeout 15m\`, or end them with the node: \`kbuild remove ${name} --no-drain\``,
     ),
 });
 

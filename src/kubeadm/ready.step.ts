@@ -68,7 +68,9 @@ export const settled: Step<'cluster'> = {
     if (restarted.length === 0) return [];
     return [
       {
-        summary: `wait until the control plane has run for 30 s (found ${restarted.map(({ name }) => name).join(', ')} restarted)`,
+        summary:
+          `wait until the control plane has run for 30 s (found ${restarted.map(({ name }) => name).join(', ')} ` +
+          'restarted)',
       },
     ];
   },

@@ -42,7 +42,9 @@ export const noMarker: Step = {
     if (facts.marker !== 'absent' && target.fleet.cluster.state !== 'up') return [];
     return [
       {
-        summary: `remove what a finished ${typeof facts.marker === 'object' ? facts.marker.action : 'join'} left (found ${facts.marker === 'absent' ? BOOTSTRAP_CONF : paths.marker})`,
+        summary:
+          `remove what a finished ${typeof facts.marker === 'object' ? facts.marker.action : 'join'} left (found ` +
+          `${facts.marker === 'absent' ? BOOTSTRAP_CONF : paths.marker})`,
         apply: async (on) => {
           const isOfRestore = typeof facts.marker === 'object' && facts.marker.action === RESTORE;
           const prepared = isOfRestore ? [`${facts.etcdFolder}/${paths.restoreWork}`] : [];
@@ -67,7 +69,9 @@ export const podsDeleted: Step & Step<'windows'> = {
     if (pods.length === 0) return [];
     return [
       {
-        summary: `wait until Kubernetes has deleted the pods of ${target.host.name}, whose node was deleted (found ${String(pods.length)})`,
+        summary:
+          `wait until Kubernetes has deleted the pods of ${target.host.name}, whose node was deleted (found ` +
+          `${String(pods.length)})`,
       },
     ];
   },
@@ -81,7 +85,8 @@ function refuseWithoutCertificate({ host, facts }: Target): void {
   throw new Refused(
     'kubelet-certificate-ended',
     host.name,
-    `its node was deleted, and its kubelet cannot register again: its certificate ${ended ? `ended ${found.expires}` : 'is gone'}`,
+    'its node was deleted, and its kubelet cannot register again: its certificate ' +
+      (ended ? `ended ${found.expires}` : 'is gone'),
     `run \`kbuild remove ${host.name}\`, which cleans the host, then \`kbuild up\`, which joins it again`,
   );
 }

@@ -203,7 +203,9 @@ export const kubeadmSettings: Step<'cluster'> = {
         summary:
           parts.length === 0
             ? `note the kubeadm settings of ${inventory.name} (found no note)`
-            : `apply the ${edited.includes(parts[0]!) ? 'edited ' : ''}settings of ${parts.map((part) => INVENTORY_NAME[part]).join(', ')} to the live cluster${foundIn(drift, facts)}`,
+            : `apply the ${edited.includes(parts[0]!) ? 'edited ' : ''}settings of ` +
+              `${parts.map((part) => INVENTORY_NAME[part]).join(', ')} to the live ` +
+              `cluster${foundIn(drift, facts)}`,
         disrupts: work.others.length > 0,
         restarts: settingsRestarts(inventory, facts, parts, work.acting),
         ...(parts.length === 0

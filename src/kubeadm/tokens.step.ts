@@ -26,7 +26,9 @@ export const noLeftoverTokens: Step<'cluster'> = {
     if (ids.length === 0 || mayJoin(fleet)) return [];
     return [
       {
-        summary: `delete ${String(ids.length)} bootstrap token${ids.length === 1 ? '' : 's'} of an interrupted run (found ${ids.join(', ')})`,
+        summary:
+          `delete ${String(ids.length)} bootstrap token${ids.length === 1 ? '' : 's'} of an interrupted run ` +
+          `(found ${ids.join(', ')})`,
         apply: (on) => deleteTokens(on(acting(fleet)), inventory, ids),
       },
     ];

@@ -87,7 +87,9 @@ export const undoHalfFinished = (before: BeforeMembership, keep: KeepData): Step
     const and = member === undefined ? '' : ` and its etcd ${member.learner ? 'learner' : 'member'} ${member.id}`;
     return [
       {
-        summary: `undo a half-finished ${action} of ${inventory.name} (found ${String(facts.kubernetesTraces.size)} leftovers${and})`,
+        summary:
+          `undo a half-finished ${action} of ${inventory.name} (found ${String(facts.kubernetesTraces.size)} ` +
+          `leftovers${and})`,
         apply: async (on) => {
           const why = undoObstacle(target);
           if (why !== undefined)

@@ -16,7 +16,8 @@ const operatorIsGiven: Rule = ({ network: { calico } }) => [
     : [
         problem(
           OPERATOR,
-          "is required: the manifests of Calico's operator and its CRDs, as files or https:// URLs (`kbuild explain network.calico.operator`)",
+          "is required: the manifests of Calico's operator and its CRDs, as files or https:// URLs (`kbuild " +
+            'explain network.calico.operator`)',
         ),
       ]),
 ];
@@ -40,7 +41,8 @@ export const calico: PluginFile<'calico'> = {
       const names = operator.flatMap(({ objects }) => objects).map(({ metadata }) => (metadata as JsonObject)['name']);
       return names.includes(INSTALLATIONS)
         ? undefined
-        : `none of these holds the CustomResourceDefinition ${INSTALLATIONS}: name the manifest with the CRDs of this version too`;
+        : `none of these holds the CustomResourceDefinition ${INSTALLATIONS}: name the manifest with the CRDs of ` +
+            'this version too';
     },
   },
   settings: (file) => {

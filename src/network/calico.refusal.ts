@@ -43,8 +43,12 @@ export function calicoRefusals(
     new Refused(
       'windows-network',
       name,
-      `its Calico has ${found.join(', ')}, and Windows hosts need encapsulation VXLAN, bgp Disabled and linuxDataplane Iptables on all nodes; changing it cuts pods of different hosts off from each other until all of them have changed`,
-      'in a maintenance window: `kubectl edit installation default`, set the three, wait until `kubectl -n calico-system rollout status daemonset/calico-node` is done, and run `kbuild up` again; until then take the Windows hosts out, and keep Calico with network.plugin: none and manifests of your own',
+      `its Calico has ${found.join(', ')}, and Windows hosts need encapsulation VXLAN, bgp Disabled and ` +
+        'linuxDataplane Iptables on all nodes; changing it cuts pods of different hosts off from each other until ' +
+        'all of them have changed',
+      'in a maintenance window: `kubectl edit installation default`, set the three, wait until `kubectl -n ' +
+        'calico-system rollout status daemonset/calico-node` is done, and run `kbuild up` again; until then take ' +
+        'the Windows hosts out, and keep Calico with network.plugin: none and manifests of your own',
     ),
   ];
 }

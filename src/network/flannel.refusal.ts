@@ -41,8 +41,10 @@ function formRefusals(
     new Refused(
       'windows-network',
       name,
-      `flanneld and kube-proxy of its Windows hosts are ${found}, and network.windows.services makes them ${other}; a host would have both`,
-      'take the Windows hosts out: `kbuild remove`, delete them from the inventory, `kbuild up`; then put them back with the other setting',
+      `flanneld and kube-proxy of its Windows hosts are ${found}, and network.windows.services makes them ` +
+        `${other}; a host would have both`,
+      'take the Windows hosts out: `kbuild remove`, delete them from the inventory, `kbuild up`; then put them ' +
+        'back with the other setting',
     ),
   ];
 }
@@ -67,8 +69,10 @@ export function flannelRefusals(
     new Refused(
       'windows-network',
       name,
-      `its flannel is ${live}, and Windows hosts need ${desired}; changing it cuts pods of different hosts off from each other until flannel has restarted everywhere`,
-      `in a maintenance window: take the Windows hosts out of the inventory, set network.flannel: ${settings}, run \`kbuild up\` and reboot the Linux hosts; then put the Windows hosts back`,
+      `its flannel is ${live}, and Windows hosts need ${desired}; changing it cuts pods of different hosts off ` +
+        'from each other until flannel has restarted everywhere',
+      `in a maintenance window: take the Windows hosts out of the inventory, set network.flannel: ${settings}, ` +
+        'run `kbuild up` and reboot the Linux hosts; then put the Windows hosts back',
     ),
   ];
 }

@@ -158,9 +158,12 @@ export function flannelObjects(inventory: InventoryWith<'flannel'>): readonly Js
 /** flannel's objects, which kbuild compares field by field. */
 export const flannel: PluginPart<'flannel'> = {
   name: 'flannel',
-  manifest: (inventory) => ({
-    title: `flannel ${inventory.network.flannel.image.split(':').at(-1)!}${inventory.network.flannel.nftables ? ' with nftables' : ''}`,
-    objects: flannelObjects(inventory),
-    compare: 'fields',
-  }),
+  manifest: (inventory) => {
+    const { image, nftables } = inventory.network.flannel;
+    return {
+      title: `flannel ${image.split(':').at(-1)!}${nftables ? ' with nftables' : ''}`,
+      objects: flannelObjects(inventory),
+      compare: 'fields',
+    };
+  },
 };

@@ -14,7 +14,9 @@ const cniConfiguration = eachHost(
   {
     name: 'cni-configuration',
     title: "/etc/cni/net.d has no file that the runtime would read before the plugin's own",
-    why: 'The runtime uses the first file by name. A file that another cluster left there takes precedence over the file of the network plugin, and pods get addresses that no other pod can reach.',
+    why:
+      'The runtime uses the first file by name. A file that another cluster left there takes precedence over the ' +
+      'file of the network plugin, and pods get addresses that no other pod can reach.',
     severities: ['error'],
   },
   ({ inventory, facts }) => {
@@ -38,7 +40,13 @@ const kubeProxyMode = eachHost(
   {
     name: 'kube-proxy-mode',
     title: 'kube-proxy does not need kernel modules that the system deprecates',
-    why: 'kube-proxy writes iptables rules unless the inventory says otherwise. EL 10 ([hosts](hosts.md)) deprecates the kernel modules of iptables; some of them are only in `kernel-modules-extra`. Set `kubeadm.kubeProxy.mode: nftables`: it holds for the whole cluster, needs kernel 5.13 on all Linux hosts, and `up` changes it on a live cluster too. NodePorts are then only on the main addresses of a node, not on 127.0.0.1. The default network plugin then writes nftables rules too ([changing a cluster](changing-a-cluster.md)); other plugins may still write iptables rules.',
+    why:
+      'kube-proxy writes iptables rules unless the inventory says otherwise. EL 10 ([hosts](hosts.md)) ' +
+      'deprecates the kernel modules of iptables; some of them are only in `kernel-modules-extra`. Set ' +
+      '`kubeadm.kubeProxy.mode: nftables`: it holds for the whole cluster, needs kernel 5.13 on all Linux hosts, ' +
+      'and `up` changes it on a live cluster too. NodePorts are then only on the main addresses of a node, not ' +
+      'on 127.0.0.1. The default network plugin then writes nftables rules too ([changing a ' +
+      'cluster](changing-a-cluster.md)); other plugins may still write iptables rules.',
     severities: ['warning'],
   },
   ({ inventory, host, facts }) => {
@@ -69,7 +77,8 @@ function carrier(inventory: Inventory, from: string, to: readonly string[]): str
   const port = plugin.vxlanPort(inventory);
   return port === undefined
     ? `no router may stand ${between}, and the hosts must forward packets; ${plugin.agent.logs} says more`
-    : `open udp port ${String(port)} (${plugin.name}) ${between}, in the firewalls of the hosts and on the way, and let the hosts forward packets; ${plugin.agent.logs} says more`;
+    : `open udp port ${String(port)} (${plugin.name}) ${between}, in the firewalls of the hosts and on the way, ` +
+        `and let the hosts forward packets; ${plugin.agent.logs} says more`;
 }
 
 const remedies: Readonly<
@@ -78,7 +87,8 @@ const remedies: Readonly<
   pod: carrier,
   api: (_, from) => `kube-proxy of ${from} makes this address: kubectl -n kube-system logs -l k8s-app=kube-proxy`,
   dns: (_, from) =>
-    `check CoreDNS (kubectl -n kube-system get pods -l k8s-app=kube-dns -o wide), and the network path from ${from} to it`,
+    'check CoreDNS (kubectl -n kube-system get pods -l k8s-app=kube-dns -o wide), and the network path from ' +
+    `${from} to it`,
 };
 
 const whereTo = (about: PodBlocked['to']['about'], to: readonly string[]): string =>
@@ -93,7 +103,12 @@ const nodeOf = ({ to }: PodBlocked): readonly string[] => (to.about === 'pod' ? 
 const podNetwork: Check = {
   name: 'pod-network',
   title: 'pods on every node reach those on every other, the API and cluster DNS',
-  why: 'A survey of a live cluster (`check --active`): kbuild starts a pod of `network.testImage` on every Linux node, control planes too, in a namespace of its own that is removed afterwards, and connects from each to all others, to the API at its Service address, and by its name. The usual cause is a firewall that drops the overlay, on a host or between the hosts. If a pod does not start, the result is unknown. `kbuild windows selftest` tries the pods of Windows nodes.',
+  why:
+    'A survey of a live cluster (`check --active`): kbuild starts a pod of `network.testImage` on every Linux ' +
+    'node, control planes too, in a namespace of its own that is removed afterwards, and connects from each to ' +
+    'all others, to the API at its Service address, and by its name. The usual cause is a firewall that drops ' +
+    'the overlay, on a host or between the hosts. If a pod does not start, the result is unknown. `kbuild ' +
+    'windows selftest` tries the pods of Windows nodes.',
   severities: ['error', 'warning'],
   test: ({ inventory, fleet: { surveys } }) => {
     const pods = surveys?.pods;
@@ -146,7 +161,9 @@ const routeOverlap = eachHost(
   {
     name: 'route-overlap',
     title: 'no route of the host leads into podSubnet, serviceSubnet or moreServiceSubnets',
-    why: 'The host would send packets for pods elsewhere, or pods could not reach the network behind the route. Choose another subnet now: podSubnet and serviceSubnet of a live cluster cannot be changed.',
+    why:
+      'The host would send packets for pods elsewhere, or pods could not reach the network behind the route. ' +
+      'Choose another subnet now: podSubnet and serviceSubnet of a live cluster cannot be changed.',
     severities: ['error'],
   },
   ({ inventory, facts, fleet }) => {
@@ -170,7 +187,9 @@ const routeOverlap = eachHost(
         return [
           {
             severity: 'error' as const,
-            message: `its route to ${destination}${device === '' ? '' : ` (${device})`} lies in network.${setting} ${cidr}`,
+            message:
+              `its route to ${destination}${device === '' ? '' : ` (${device})`} lies in ` +
+              `network.${setting} ${cidr}`,
             remedy: `choose another ${setting}`,
           },
         ];

@@ -41,7 +41,8 @@ export const networkReady: Step = {
     const pod = cluster.pods.find(({ node, labels }) => node === host.name && labels[label.name] === label.value);
     if (pod?.ready !== true)
       return wait(
-        `wait for ${plugin} on ${host.name} (found ${pod === undefined ? missingPod(cluster, operatorNamespace) : notReady(pod)})`,
+        `wait for ${plugin} on ${host.name} (found ` +
+          `${pod === undefined ? missingPod(cluster, operatorNamespace) : notReady(pod)})`,
       );
     const node = cluster.nodes.find(({ name }) => name === host.name);
     if (node?.ready !== true) return wait(`wait until ${host.name} is Ready (found ${node?.reason ?? 'no node'})`);
@@ -51,7 +52,8 @@ export const networkReady: Step = {
     return unanswered.length === 0
       ? []
       : wait(
-          `wait until the Service address of ${unanswered.join(' and ')} answers ${host.name}${silentCarriers(cluster, host.name)}`,
+          `wait until the Service address of ${unanswered.join(' and ')} answers ` +
+            `${host.name}${silentCarriers(cluster, host.name)}`,
         );
   },
 };

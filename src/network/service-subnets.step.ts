@@ -45,7 +45,10 @@ export const serviceSubnets: Step<'cluster'> = {
     const names = deleted.map((object) => textIn(within(object, 'metadata')['name'])).join(', ');
     return [
       {
-        summary: `wait until ServiceCIDR ${names} is deleted: it was removed before and gives no addresses, but Services still use some of them (see \`kubectl get ipaddresses\`). Or remove it from the inventory again`,
+        summary:
+          `wait until ServiceCIDR ${names} is deleted: it was removed before and gives no addresses, but ` +
+          'Services still use some of them (see `kubectl get ipaddresses`). Or remove it from the inventory ' +
+          'again',
       },
     ];
   },

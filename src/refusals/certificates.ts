@@ -6,7 +6,10 @@ export const certificatePages = {
   },
   'authority-in-place': {
     title: 'another authority lies on a host than the inventory brings',
-    why: 'kbuild does not overwrite an authority: certificates of it may be in use. Find out what it is for, or name it in the inventory.',
+    why: [
+      'kbuild does not overwrite an authority: certificates of it may be in use. Find out what it is for, or',
+      'name it in the inventory.',
+    ],
   },
   'authority-missing': {
     title: 'a host does not have the certificate of an authority, or a public key',
@@ -14,7 +17,10 @@ export const certificatePages = {
   },
   'authority-key-missing': {
     title: 'no host, or not this one, has the key of an authority that must sign',
-    why: 'The key is lost, or it is kept elsewhere. Bring it back from a backup or another control plane ([docs/operations.md](operations.md)), or name the command that signs (`sign`).',
+    why: [
+      'The key is lost, or it is kept elsewhere. Bring it back from a backup or another control plane',
+      '([docs/operations.md](operations.md)), or name the command that signs (`sign`).',
+    ],
   },
   'authority-key-mismatch': {
     title: 'the key of an authority on a host does not belong to its certificate',
@@ -30,11 +36,17 @@ export const certificatePages = {
   },
   'different-authorities': {
     title: 'hosts hold different authorities of one name',
-    why: 'Some of them are not trusted. Find out which one is in use, and put it on the other hosts, or finish the rotation that is under way.',
+    why: [
+      'Some of them are not trusted. Find out which one is in use, and put it on the other hosts, or finish the',
+      'rotation that is under way.',
+    ],
   },
   'rotation-under-way': {
     title: 'an authority is being rotated',
-    why: 'The change would be mixed with the rotation. End it with `kbuild certs rotate-ca`, or take it back with `--rollback`.',
+    why: [
+      'The change would be mixed with the rotation. End it with `kbuild certs rotate-ca`, or take it back with',
+      '`--rollback`.',
+    ],
   },
   'rotation-order': {
     title: 'a step of a rotation is not possible before an earlier one holds everywhere',
@@ -58,15 +70,24 @@ export const certificatePages = {
   },
   'no-rollback': {
     title: 'a rotation has gone too far to be taken back',
-    why: 'The old authority is no longer trusted everywhere. End the rotation; if you need another one, rotate again afterwards.',
+    why: [
+      'The old authority is no longer trusted everywhere. End the rotation; if you need another one, rotate',
+      'again afterwards.',
+    ],
   },
   'tokens-in-use': {
     title: 'tokens of service accounts are still in use that the old key has signed',
-    why: 'Programs that use them would lose the API. Restart the pods or replace the Secrets that the message names, or wait until the tokens were renewed.',
+    why: [
+      'Programs that use them would lose the API. Restart the pods or replace the Secrets that the message',
+      'names, or wait until the tokens were renewed.',
+    ],
   },
   'signing-request': {
     title: 'a host asks for another certificate than it may have',
-    why: 'kbuild checks every request before your command signs it. Find out why the host asks for it: its request may have been replaced.',
+    why: [
+      'kbuild checks every request before your command signs it. Find out why the host asks for it: its request',
+      'may have been replaced.',
+    ],
   },
   'signing-failed': {
     title: 'the command that signs has failed, or its certificate does not fit the request',
@@ -74,7 +95,10 @@ export const certificatePages = {
   },
   'kubelet-request': {
     title: 'a kubelet asks for a serving certificate with a name or address that is not its own',
-    why: 'Its holder could answer in the place of another host. Correct the inventory; if the request is not the kubelet’s, find out who has the key of the node.',
+    why: [
+      'Its holder could answer in the place of another host. Correct the inventory; if the request is not the',
+      'kubelet’s, find out who has the key of the node.',
+    ],
   },
   'kubelet-certificate-ended': {
     title: 'the node of a host was deleted, and its kubelet has no valid certificate to register again',

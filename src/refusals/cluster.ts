@@ -2,7 +2,10 @@
 export const clusterPages = {
   'other-cluster': {
     title: 'a host, or the cluster that answers, belongs to another cluster than the inventory describes',
-    why: 'A change would damage a cluster that is in use. Use the inventory of that cluster, correct the address of the host, or take the cluster over with `kubernetes.adopt`.',
+    why: [
+      'A change would damage a cluster that is in use. Use the inventory of that cluster, correct the address of',
+      'the host, or take the cluster over with `kubernetes.adopt`.',
+    ],
   },
   'several-clusters': {
     title: 'hosts of the inventory belong to more than one cluster, by the keys of their CAs',
@@ -10,35 +13,59 @@ export const clusterPages = {
   },
   'adopted-ca': {
     title: 'kubernetes.adopt names another CA than the cluster has, or the CA that a rotation removes',
-    why: '`kubernetes.adopt` allows changes to one cluster only, which its CA proves. Set it to the fingerprint that the message shows, or take it out.',
+    why: [
+      '`kubernetes.adopt` allows changes to one cluster only, which its CA proves. Set it to the fingerprint',
+      'that the message shows, or take it out.',
+    ],
   },
   'foreign-leftovers': {
     title: 'a host holds files of a cluster that kbuild does not know',
-    why: 'The files may be the only copy of keys or data. Find out whose they are; the message has the command that cleans the host.',
+    why: [
+      'The files may be the only copy of keys or data. Find out whose they are; the message has the command that',
+      'cleans the host.',
+    ],
   },
   'wrong-machine': {
     title: 'another machine answers at the address of a host',
-    why: 'kbuild compares what identifies the machine with what the cluster knows about the host. A change would reach the wrong machine. Correct the address in the inventory.',
+    why: [
+      'kbuild compares what identifies the machine with what the cluster knows about the host. A change would',
+      'reach the wrong machine. Correct the address in the inventory.',
+    ],
   },
   'node-elsewhere': {
     title: 'the node of a host is Ready at another address',
-    why: 'The node runs on another machine. To join this host, or to remove it, would take the node away from that machine. Correct the address, or give the host another name.',
+    why: [
+      'The node runs on another machine. To join this host, or to remove it, would take the node away from that',
+      'machine. Correct the address, or give the host another name.',
+    ],
   },
   'host-renamed': {
     title: 'the cluster knows the machine by another name',
-    why: 'Kubernetes cannot rename a node. Use the name that the cluster knows, or remove the node first and join the host with its new name.',
+    why: [
+      'Kubernetes cannot rename a node. Use the name that the cluster knows, or remove the node first and join',
+      'the host with its new name.',
+    ],
   },
   'role-changed': {
     title: 'a host that has joined has another role in the inventory',
-    why: 'kbuild does not make a worker of a control plane, nor the other way round. Set the role back, or remove the host and join it again.',
+    why: [
+      'kbuild does not make a worker of a control plane, nor the other way round. Set the role back, or remove',
+      'the host and join it again.',
+    ],
   },
   'address-changed': {
     title: 'a host that has joined has another internal address in the inventory',
-    why: 'Certificates, etcd and the node object hold the address. Set it back, or remove the host and join it again with the new address.',
+    why: [
+      'Certificates, etcd and the node object hold the address. Set it back, or remove the host and join it',
+      'again with the new address.',
+    ],
   },
   'host-returned': {
     title: 'a host was removed from the cluster while it was away, and has come back',
-    why: 'Its node and its etcd member are gone, so its files are of no use and could disturb the cluster. Reset the host, then join it.',
+    why: [
+      'Its node and its etcd member are gone, so its files are of no use and could disturb the cluster. Reset',
+      'the host, then join it.',
+    ],
   },
   'no-cluster': {
     title: 'there is no cluster yet',
@@ -46,11 +73,17 @@ export const clusterPages = {
   },
   'not-joined': {
     title: 'the host has not joined the cluster yet',
-    why: 'The command works on hosts that are part of the cluster. Join the host with `kbuild up`, or take it out of the inventory.',
+    why: [
+      'The command works on hosts that are part of the cluster. Join the host with `kbuild up`, or take it out',
+      'of the inventory.',
+    ],
   },
   'cluster-down': {
     title: 'the API, or etcd behind it, does not answer and the command needs it',
-    why: 'What kbuild cannot observe it does not change. `kbuild status` shows what is down. Bring it back, then run the same command again.',
+    why: [
+      'What kbuild cannot observe it does not change. `kbuild status` shows what is down. Bring it back, then',
+      'run the same command again.',
+    ],
   },
   'no-other-api-server': {
     title: 'no other API server is ready while this one restarts',
@@ -62,7 +95,11 @@ export const clusterPages = {
   },
   'cannot-create': {
     title: 'no control plane of the inventory can create the cluster',
-    why: 'kbuild creates a cluster only when every control plane answers and shows that it has none: otherwise a second cluster could be made beside the first one. Bring the hosts back, or take those that are gone out of the inventory.',
+    why: [
+      'kbuild creates a cluster only when every control plane answers and shows that it has none: otherwise a',
+      'second cluster could be made beside the first one. Bring the hosts back, or take those that are gone out',
+      'of the inventory.',
+    ],
   },
   'founder-left-out': {
     title: '`--hosts` leaves out the control plane that would create the cluster',
@@ -70,15 +107,24 @@ export const clusterPages = {
   },
   'control-planes-lost': {
     title: 'workers belong to a cluster, and no control plane of the inventory has one',
-    why: 'A new cluster would shut the workers out for good. If the control planes are lost, restore them from a backup (`kbuild restore`); otherwise correct the inventory.',
+    why: [
+      'A new cluster would shut the workers out for good. If the control planes are lost, restore them from a',
+      'backup (`kbuild restore`); otherwise correct the inventory.',
+    ],
   },
   'last-control-plane': {
     title: 'the hosts to be removed are all control planes of the cluster',
-    why: 'The cluster would be gone. Join another control plane first, or destroy the whole cluster with `kbuild reset`.',
+    why: [
+      'The cluster would be gone. Join another control plane first, or destroy the whole cluster with `kbuild',
+      'reset`.',
+    ],
   },
   'unnamed-control-plane': {
     title: 'the inventory does not name a control plane of the cluster',
-    why: 'kbuild cannot tell whether that control plane is healthy, and cannot change it with the others. Name it in the inventory, or take it out with `kbuild remove`.',
+    why: [
+      'kbuild cannot tell whether that control plane is healthy, and cannot change it with the others. Name it',
+      'in the inventory, or take it out with `kbuild remove`.',
+    ],
   },
   'unnamed-node': {
     title: 'the inventory does not name a node that the change would cut off',
@@ -90,7 +136,10 @@ export const clusterPages = {
   },
   'dead-host-lives': {
     title: '`--dead` names a host that answers, or whose node or etcd member is healthy',
-    why: 'kbuild treats a dead host as gone for good. One that lives would go on beside the cluster. Run the command without it, or make it reachable by SSH.',
+    why: [
+      'kbuild treats a dead host as gone for good. One that lives would go on beside the cluster. Run the',
+      'command without it, or make it reachable by SSH.',
+    ],
   },
   'fixed-setting': {
     title: 'a setting was edited that Kubernetes, or kbuild, cannot change on a live cluster',
@@ -102,7 +151,10 @@ export const clusterPages = {
   },
   'windows-network': {
     title: 'Windows hosts need another network than the live cluster has',
-    why: 'The change would cut pods of different hosts off from each other until all hosts have changed. The message says how to make it in a maintenance window.',
+    why: [
+      'The change would cut pods of different hosts off from each other until all hosts have changed. The',
+      'message says how to make it in a maintenance window.',
+    ],
   },
   'changed-meanwhile': {
     title: 'another run has changed the cluster since this run observed it',
@@ -114,7 +166,10 @@ export const clusterPages = {
 export const runPages = {
   locked: {
     title: 'another run holds the lock of a host or of the cluster',
-    why: 'Two runs would undo each other. Wait until the other run has ended. If it runs nowhere any more, `kbuild unlock --force` frees the lock.',
+    why: [
+      'Two runs would undo each other. Wait until the other run has ended. If it runs nowhere any more, `kbuild',
+      'unlock --force` frees the lock.',
+    ],
   },
   'lock-freed': {
     title: 'the lock of this run was freed by force',
@@ -126,11 +181,17 @@ export const runPages = {
   },
   'unfinished-action': {
     title: 'an action that was cut off lies on a host, and this command does not finish it',
-    why: 'A half-finished join, removal or restore must end before something else begins. Run the command that the message names, then this one again.',
+    why: [
+      'A half-finished join, removal or restore must end before something else begins. Run the command that the',
+      'message names, then this one again.',
+    ],
   },
   'unreadable-marker': {
     title: 'the marker of an unfinished action cannot be read',
-    why: 'It is corrupt, or a newer kbuild wrote it. Finish the action with the kbuild that began it; if none is under way, delete the file that the message names.',
+    why: [
+      'It is corrupt, or a newer kbuild wrote it. Finish the action with the kbuild that began it; if none is',
+      'under way, delete the file that the message names.',
+    ],
   },
   'settings-not-applied': {
     title: 'settings were edited and not applied yet',
@@ -154,7 +215,10 @@ export const versionPages = {
   },
   'minors-apart': {
     title: 'components would be, or are, further apart than Kubernetes supports',
-    why: 'API servers may be one minor apart, and kubelets three minors older and never newer. Upgrade the oldest first, and all control planes in one run.',
+    why: [
+      'API servers may be one minor apart, and kubelets three minors older and never newer. Upgrade the oldest',
+      'first, and all control planes in one run.',
+    ],
   },
   'upgrade-unfinished': {
     title: 'an upgrade is half done',
@@ -182,10 +246,16 @@ export const versionPages = {
   },
   'removed-api': {
     title: 'the next Kubernetes cannot read objects of an API',
-    why: 'They would stay in etcd where nothing can read or delete them. Delete them when you know what they are for ([docs/upgrade-removed.md](upgrade-removed.md)).',
+    why: [
+      'They would stay in etcd where nothing can read or delete them. Delete them when you know what they are',
+      'for ([docs/upgrade-removed.md](upgrade-removed.md)).',
+    ],
   },
   'removed-setting': {
     title: 'a setting is in use that the next Kubernetes does not know',
-    why: 'The component would not start. The message says where it stands and what takes its place ([docs/upgrade-removed.md](upgrade-removed.md)).',
+    why: [
+      'The component would not start. The message says where it stands and what takes its place',
+      '([docs/upgrade-removed.md](upgrade-removed.md)).',
+    ],
   },
 } as const;

@@ -2,7 +2,10 @@
 export const backupPages = {
   'backup-of-other-cluster': {
     title: 'the backup is of another cluster',
-    why: 'Two clusters with the same keys would trust the users and nodes of each other. Use the inventory, or the backup, of the same cluster.',
+    why: [
+      'Two clusters with the same keys would trust the users and nodes of each other. Use the inventory, or the',
+      'backup, of the same cluster.',
+    ],
   },
   'backup-unusable': {
     title: 'the backup is damaged, cut off, or its parts do not belong together',
@@ -14,7 +17,10 @@ export const backupPages = {
   },
   'backup-topology': {
     title: 'the etcd of the backup does not run on the control planes',
-    why: 'kbuild brings only clusters with stacked etcd back. If the etcd lives, no data is lost: put the keys back by hand ([docs/operations.md](operations.md)).',
+    why: [
+      'kbuild brings only clusters with stacked etcd back. If the etcd lives, no data is lost: put the keys back',
+      'by hand ([docs/operations.md](operations.md)).',
+    ],
   },
   'backup-version': {
     title: 'kubernetes.version is not that of the backup',
@@ -46,15 +52,24 @@ export const backupPages = {
 export const etcdPages = {
   quorum: {
     title: 'etcd would lose its quorum, or might, because members are down or unknown',
-    why: 'Without quorum etcd takes no writes, and the cluster stands still. `kbuild status` shows the members: heal them, or remove those that are gone for good.',
+    why: [
+      'Without quorum etcd takes no writes, and the cluster stands still. `kbuild status` shows the members:',
+      'heal them, or remove those that are gone for good.',
+    ],
   },
   'quorum-lost': {
     title: 'etcd has lost its quorum',
-    why: 'No command can change the cluster until etcd has it again. Start the members that can start, or see `kbuild etcd recover` and `kbuild etcd snapshot restore`.',
+    why: [
+      'No command can change the cluster until etcd has it again. Start the members that can start, or see',
+      '`kbuild etcd recover` and `kbuild etcd snapshot restore`.',
+    ],
   },
   'etcd-alarm': {
     title: 'etcd has an alarm',
-    why: 'It is out of space, or the data of a member differs from the others. Heal the cause ([docs/operations.md](operations.md)), then clear it with `etcdctl alarm disarm`.',
+    why: [
+      'It is out of space, or the data of a member differs from the others. Heal the cause',
+      '([docs/operations.md](operations.md)), then clear it with `etcdctl alarm disarm`.',
+    ],
   },
   'no-etcd': {
     title: 'no host runs etcd yet',
@@ -66,7 +81,10 @@ export const etcdPages = {
   },
   'member-address': {
     title: "a member of etcd has a host's address, or the host has another address than its member",
-    why: 'Two members cannot share an address. Correct `internalAddress` in the inventory, or remove the host and join it again.',
+    why: [
+      'Two members cannot share an address. Correct `internalAddress` in the inventory, or remove the host and',
+      'join it again.',
+    ],
   },
   'unnamed-member': {
     title: 'a member of etcd is on no host that kbuild reached',
@@ -74,11 +92,17 @@ export const etcdPages = {
   },
   'member-left-out': {
     title: 'a member or a control plane that a restore leaves out may still live',
-    why: 'It would go on with other data behind the same endpoint. Make it reachable, so that it is restored too, or switch it off for good.',
+    why: [
+      'It would go on with other data behind the same endpoint. Make it reachable, so that it is restored too,',
+      'or switch it off for good.',
+    ],
   },
   'host-not-observed': {
     title: 'a host of role etcd was not observed, and may hold what is needed',
-    why: 'Something that another host has already would be made a second time. Bring the host back, then run the same command again.',
+    why: [
+      'Something that another host has already would be made a second time. Bring the host back, then run the',
+      'same command again.',
+    ],
   },
   'etcd-data-missing': {
     title: 'there is a cluster, and no host of role etcd holds its data',
@@ -94,7 +118,10 @@ export const etcdPages = {
   },
   'external-etcd': {
     title: 'the command works on etcd or its CA, which is external or on hosts of its own',
-    why: 'kbuild does not change the members, snapshots or CA of an etcd of yours. Use its own tools; the message names them.',
+    why: [
+      'kbuild does not change the members, snapshots or CA of an etcd of yours. Use its own tools; the message',
+      'names them.',
+    ],
   },
   'nothing-lost': {
     title: 'the cluster lives, and there is nothing to recover',
@@ -102,7 +129,10 @@ export const etcdPages = {
   },
   'several-members-left': {
     title: 'more than one member of etcd is left to recover from',
-    why: 'A new etcd is made of one member only. Start the others, so that etcd has quorum, or switch off all but one and name them with `--dead`.',
+    why: [
+      'A new etcd is made of one member only. Start the others, so that etcd has quorum, or switch off all but',
+      'one and name them with `--dead`.',
+    ],
   },
   'no-restore-host': {
     title: '`--dead` leaves no host to restore into',

@@ -6,7 +6,10 @@ export const endpointPages = {
   },
   'endpoint-of-host': {
     title: "the cluster's endpoint is the address of one host, which cannot be removed or get company",
-    why: 'The other control planes would not be used, and without that host the endpoint is gone. Lead the cluster to an endpoint of its own first: `kbuild move-endpoint`.',
+    why: [
+      'The other control planes would not be used, and without that host the endpoint is gone. Lead the cluster',
+      'to an endpoint of its own first: `kbuild move-endpoint`.',
+    ],
   },
   'endpoint-in-use': {
     title: 'something still uses the old endpoint',
@@ -14,7 +17,10 @@ export const endpointPages = {
   },
   'endpoint-not-serving': {
     title: 'the new endpoint does not serve the cluster to a host yet',
-    why: 'What is led there would be cut off. Mend the way there (a firewall, a route, the name), then run the same command again.',
+    why: [
+      'What is led there would be cut off. Mend the way there (a firewall, a route, the name), then run the same',
+      'command again.',
+    ],
   },
   'endpoint-of-other-cluster': {
     title: 'the new endpoint serves another cluster',
@@ -22,7 +28,10 @@ export const endpointPages = {
   },
   'address-taken': {
     title: 'another machine has the virtual address',
-    why: 'Two machines with one address take packets from each other. Choose a free address for `loadBalancer.address`.',
+    why: [
+      'Two machines with one address take packets from each other. Choose a free address for',
+      '`loadBalancer.address`.',
+    ],
   },
   'host-name-taken': {
     title: '/etc/hosts leads the old endpoint to another address than the new one needs',
@@ -30,7 +39,10 @@ export const endpointPages = {
   },
   'balancer-in-use': {
     title: 'a load balancer of kbuild may still be in use',
-    why: 'Its clients would lose the API. Lead them to another endpoint first, or build the new balancer on other hosts.',
+    why: [
+      'Its clients would lose the API. Lead them to another endpoint first, or build the new balancer on other',
+      'hosts.',
+    ],
   },
   'balancer-configuration': {
     title: 'kbuild cannot take API servers out of a load balancer',
@@ -38,7 +50,10 @@ export const endpointPages = {
   },
   corefile: {
     title: 'the Corefile has blocks that kbuild would break or write twice',
-    why: 'CoreDNS does not start with two blocks for one zone. Delete what the message names, or take the zone out of `dns.blocks`.',
+    why: [
+      'CoreDNS does not start with two blocks for one zone. Delete what the message names, or take the zone out',
+      'of `dns.blocks`.',
+    ],
   },
   'coredns-missing': {
     title: "kubeadm's CoreDNS is not there, whose pods would try `dns.blocks`",
@@ -54,7 +69,10 @@ export const hostPages = {
   },
   'unsafe-path': {
     title: 'another user than root could lead a path elsewhere that kbuild reads or writes as root',
-    why: 'That user could read secrets, or have files of the system overwritten. Name a path whose folders and links belong to root, and to which no other user can write.',
+    why: [
+      'That user could read secrets, or have files of the system overwritten. Name a path whose folders and',
+      'links belong to root, and to which no other user can write.',
+    ],
   },
   'not-a-file': {
     title: 'there is something else than a file where kbuild writes one',
@@ -66,15 +84,24 @@ export const hostPages = {
   },
   'unreadable-settings': {
     title: 'a file with settings of another owner, into which kbuild puts its own, cannot be read',
-    why: 'To overwrite it would lose the settings of its owner. Correct the file: the program itself does not start with it either.',
+    why: [
+      'To overwrite it would lose the settings of its owner. Correct the file: the program itself does not start',
+      'with it either.',
+    ],
   },
   'download-unproven': {
     title: 'nothing proves that a download is what its project published',
-    why: 'kbuild runs programs as root only if a checksum that came over https, or the inventory, proves them. Use https, or name the SHA-256 in the inventory.',
+    why: [
+      'kbuild runs programs as root only if a checksum that came over https, or the inventory, proves them. Use',
+      'https, or name the SHA-256 in the inventory.',
+    ],
   },
   'signing-key': {
     title: 'the signing key of a repository cannot be read, has ended, or is not the one that the inventory pins',
-    why: 'The key guards what root installs. Compare its fingerprint with the one that the vendor publishes, then correct `repository.key` or `repository.fingerprint`.',
+    why: [
+      'The key guards what root installs. Compare its fingerprint with the one that the vendor publishes, then',
+      'correct `repository.key` or `repository.fingerprint`.',
+    ],
   },
   'no-packages': {
     title: 'the system of a host has no packages of a program',
@@ -90,7 +117,10 @@ export const hostPages = {
   },
   'installation-changed': {
     title: 'a program was installed from a package and the inventory wants binaries, or the other way round',
-    why: 'Both would be there, and each could start the program. Remove the host and join it again, or remove the package.',
+    why: [
+      'Both would be there, and each could start the program. Remove the host and join it again, or remove the',
+      'package.',
+    ],
   },
   'no-chrony': {
     title: '`timeSync: chrony` is not possible on a host',
@@ -102,11 +132,17 @@ export const hostPages = {
   },
   'no-interface-address': {
     title: 'no interface of a host has its internal address',
-    why: 'The virtual address, or the pod network, has no place without it. Set `internalAddress` to an address of the host.',
+    why: [
+      'The virtual address, or the pod network, has no place without it. Set `internalAddress` to an address of',
+      'the host.',
+    ],
   },
   'runtime-changed': {
     title: 'the kubelet of a joined host uses another container runtime than the inventory asks for',
-    why: 'Only `kbuild up` changes the runtime, node by node, and not between all runtimes. Run it first, or set `runtime.name` back.',
+    why: [
+      'Only `kbuild up` changes the runtime, node by node, and not between all runtimes. Run it first, or set',
+      '`runtime.name` back.',
+    ],
   },
   'handler-in-use': {
     title: 'the inventory no longer has a runtime handler by which pods run',
@@ -118,7 +154,10 @@ export const hostPages = {
   },
   'windows-node-cut-off': {
     title: 'the change would cut a Windows node off',
-    why: 'kbuild cannot give a Windows node another CA or another endpoint. Take the node out, and join it again afterwards.',
+    why: [
+      'kbuild cannot give a Windows node another CA or another endpoint. Take the node out, and join it again',
+      'afterwards.',
+    ],
   },
   'no-windows-server': {
     title: 'a Windows host is no Windows Server',

@@ -5,6 +5,6 @@
 export interface RefusalPage {
   /** The rest of the sentence "kbuild refuses when …". */
   readonly title: string;
-  /** What would go wrong otherwise, and what the operator does. Markdown. */
-  readonly why: string;
+  /** What would go wrong otherwise, and what the operator does. Markdown; a list: the lines of one paragraph. */
+  readonly why: string | readonly string[];
 }

@@ -28,15 +28,20 @@ export type RefusalName =
   | keyof typeof versionPages;
 
 /** A refusal in docs/refusals.md. */
-export interface NamedRefusal extends RefusalPage {
+export interface NamedRefusal extends Pick<RefusalPage, 'title'> {
   readonly name: RefusalName;
+  readonly why: string;
 }
 
 /** All refusals, by subject. */
 export const refusalSubjects: readonly { readonly subject: string; readonly refusals: readonly NamedRefusal[] }[] =
   Object.entries(SUBJECTS).map(([subject, pages]) => ({
     subject,
-    refusals: Object.entries<RefusalPage>(pages).map(([name, page]) => ({ name: name as RefusalName, ...page })),
+    refusals: Object.entries<RefusalPage>(pages).map(([name, { title, why }]) => ({
+      name: name as RefusalName,
+      title,
+      why: typeof why === 'string' ? why : why.join(' '),
+    })),
   }));
 
 /** All refusals. */

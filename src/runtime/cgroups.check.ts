@@ -12,7 +12,9 @@ const cgroupControllers = eachHost(
   {
     name: 'cgroup-controllers',
     title: 'the cgroup controllers cpu, cpuset, memory and pids are on',
-    why: "A controller may be switched off on the kernel's command line (`cgroup_disable=memory`, the default of Raspberry Pi OS: add `cgroup_enable=memory` there and reboot).",
+    why:
+      "A controller may be switched off on the kernel's command line (`cgroup_disable=memory`, the default of " +
+      'Raspberry Pi OS: add `cgroup_enable=memory` there and reboot).',
     severities: ['error'],
   },
   ({ facts }) => {
@@ -42,7 +44,9 @@ function ofPods(seen: HostSeen): readonly HostFinding[] {
     return [
       {
         severity: 'due',
-        message: `${found}; up drains the node, configures ${title} and the kubelet for ${wanted}, and starts the pods that stay there anew`,
+        message:
+          `${found}; up drains the node, configures ${title} and the kubelet for ${wanted}, and starts the pods ` +
+          'that stay there anew',
       },
     ];
   return [
@@ -58,7 +62,9 @@ const cgroupDriver = eachHost(
   {
     name: 'cgroup-driver',
     title: "runtime and pods have the inventory's cgroup driver",
-    why: 'With two drivers everything looks well at first, and minutes later pods die. On a joined host `up` [drains the node first](changing-a-cluster.md#the-cgroup-driver), one host at a time.',
+    why:
+      'With two drivers everything looks well at first, and minutes later pods die. On a joined host `up` ' +
+      '[drains the node first](changing-a-cluster.md#the-cgroup-driver), one host at a time.',
     severities: ['due', 'warning'],
   },
   (seen) => {
@@ -92,7 +98,10 @@ const cgroupVersion = eachHost(
   {
     name: 'cgroup-version',
     title: 'cgroup v2 from Kubernetes 1.35 on, or the inventory accepts v1',
-    why: `The kubelet does not start on cgroup v1 by itself from 1.35 on. Boot with \`systemd.unified_cgroup_hierarchy=1\`. Where that is impossible, say so in the inventory, for as long as Kubernetes still has the code:
+    why:
+      'The kubelet does not start on cgroup v1 by itself from 1.35 on. Boot with ' +
+      '`systemd.unified_cgroup_hierarchy=1`. Where that is impossible, say so in the inventory, for as ' +
+      `long as Kubernetes still has the code:
 
 \`\`\`yaml
 kubelet: { config: { failCgroupV1: false } }

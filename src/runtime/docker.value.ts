@@ -99,7 +99,9 @@ function misfit(minor: string, found: string): RuntimeMisfit | undefined {
   if (compareVersions(found, OLDEST) >= 0) return undefined;
   return {
     severity: 'error',
-    message: `Docker Engine ${found} is too old: kbuild tries its settings by dockerd --validate, which ${OLDEST} brought; use ${version(minor) ?? OLDEST}`,
+    message:
+      `Docker Engine ${found} is too old: kbuild tries its settings by dockerd --validate, which ${OLDEST} ` +
+      `brought; use ${version(minor) ?? OLDEST}`,
   };
 }
 

@@ -21,7 +21,11 @@ import { HANDLERS } from './handlers.value.ts';
 const page: CheckPage = {
   name: 'runtime-handlers',
   title: 'the programs of runtime.handlers are on the hosts, and no other program owns their RuntimeClasses',
-  why: 'A handler without its program fails when a pod needs it, long after the change. kbuild installs gVisor and the NVIDIA Container Toolkit where their projects have packages for the system; everything else you put on the host yourself ([runtimes](runtimes.md#further-handlers)). kbuild never takes over a RuntimeClass that it did not make.',
+  why:
+    'A handler without its program fails when a pod needs it, long after the change. kbuild installs gVisor and ' +
+    'the NVIDIA Container Toolkit where their projects have packages for the system; everything else you put on ' +
+    'the host yourself ([runtimes](runtimes.md#further-handlers)). kbuild never takes over a RuntimeClass that ' +
+    'it did not make.',
   severities: ['error', 'warning'],
 };
 
@@ -33,8 +37,13 @@ function missing({ host, facts }: HostSeen, { name, kind, path, from }: RuntimeH
     return [
       {
         severity: 'error',
-        message: `handler ${name}: there is no package of ${title} for ${knownDistribution(facts)?.name ?? facts.osRelease.prettyName}, or the host gets binaries; found no ${absent.join(', ')}`,
-        remedy: `put the programs on the host and name them: runtime.handlers.${name}.path; or let only groups of other hosts have the handler`,
+        message:
+          `handler ${name}: there is no package of ${title} for ` +
+          `${knownDistribution(facts)?.name ?? facts.osRelease.prettyName}, or the host gets binaries; found ` +
+          `no ${absent.join(', ')}`,
+        remedy:
+          `put the programs on the host and name them: runtime.handlers.${name}.path; or let only groups of ` +
+          'other hosts have the handler',
       },
     ];
   return [
@@ -52,7 +61,9 @@ function missing({ host, facts }: HostSeen, { name, kind, path, from }: RuntimeH
       : [
           {
             severity: 'warning' as const,
-            message: `handler ${name}: there is no ${device.path}, which comes from ${device.by}; pods of ${title} may not start here`,
+            message:
+              `handler ${name}: there is no ${device.path}, which comes from ${device.by}; pods of ${title} may ` +
+              'not start here',
             remedy: `see to it, or let only groups of other hosts have runtime.handlers.${name}`,
           },
         ]),
@@ -98,7 +109,9 @@ function foreignClasses(inventory: Inventory, { cluster }: Fleet): readonly Find
       {
         severity: 'error',
         message: `RuntimeClass ${name} is in the cluster, and kbuild did not make it`,
-        remedy: `give the handler another name, or hand it over: kubectl label runtimeclass ${name} --overwrite ${OWNER_LABEL.name}=${OWNER_LABEL.value}`,
+        remedy:
+          `give the handler another name, or hand it over: kubectl label runtimeclass ${name} --overwrite ` +
+          `${OWNER_LABEL.name}=${OWNER_LABEL.value}`,
       },
     ];
   });

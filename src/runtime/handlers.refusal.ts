@@ -44,8 +44,11 @@ function inUse(
       new Refused(
         'handler-in-use',
         node,
-        `the inventory no longer gives it the handler ${handler} (runtime.handlers), and pods that run by it there could not start again: ${podsText(pods)}`,
-        `name the handler again for ${node}; or end these pods: \`kubectl cordon ${node}\` so that they do not come back, restart or scale what owns them, run the same command again, then \`kubectl uncordon ${node}\``,
+        `the inventory no longer gives it the handler ${handler} (runtime.handlers), and pods that run by it ` +
+          `there could not start again: ${podsText(pods)}`,
+        `name the handler again for ${node}; or end these pods: \`kubectl cordon ${node}\` so that they do not ` +
+          'come back, restart or scale what owns them, run the same command again, then `kubectl uncordon ' +
+          `${node}\``,
       ),
     ];
   });
@@ -70,7 +73,8 @@ const unobserved = (
       new Refused(
         'handler-in-use',
         host.name,
-        `its runtime has the handler ${lost.join(', ')}, the inventory does not, and kbuild cannot observe which pods run by it: ${reason}`,
+        `its runtime has the handler ${lost.join(', ')}, the inventory does not, and kbuild cannot observe which ` +
+          `pods run by it: ${reason}`,
         `name it below runtime.handlers until the API answers again; run \`kbuild up\` to bring it back`,
       ),
     ];

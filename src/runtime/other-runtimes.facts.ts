@@ -120,7 +120,9 @@ export const otherContainers = onceForEach(
       inventory,
       'containers of other runtimes',
       ({ socket, paths, probes }) => ({
-        where: `[ "$runtime_serving" = ${quote(socket)} ] || { [ -e ${quote(paths.config)} ] && grep -qsF -- ${quote(OWN_HEADER)} ${quote(paths.config)}; }`,
+        where:
+          `[ "$runtime_serving" = ${quote(socket)} ] || { [ -e ${quote(paths.config)} ] && grep -qsF -- ` +
+          `${quote(OWN_HEADER)} ${quote(paths.config)}; }`,
         ask: probes.containers.command.script,
       }),
       (answer, { probes }, asked) => probes.containers.parse(answer, asked),

@@ -53,7 +53,8 @@ const othersChanged: Step = othersAreBack<Target>((cluster, { host }) => {
   const names = awayFrom(cluster, [host]).all.map(({ name }) => name);
   return names.length === 0
     ? undefined
-    : `wait until ${names.join(', ')} takes pods again, and its workloads are back: run the command again that drained it`;
+    : `wait until ${names.join(', ')} takes pods again, and its workloads are back: run the command again that ` +
+        'drained it';
 }, isDrainedFor);
 
 /**
@@ -70,7 +71,8 @@ function refuseUnknownDriver(target: Target): void {
     target.host.name,
     'runtime-change-noted',
     [
-      `the cgroup driver ${change.to} in the ConfigMap kube-system/kubelet-config (found ${typeof found === 'string' ? found : 'none'})`,
+      `the cgroup driver ${change.to} in the ConfigMap kube-system/kubelet-config (found ` +
+        `${typeof found === 'string' ? found : 'none'})`,
     ],
     'run `kbuild up` with all of its phases',
   );
@@ -155,7 +157,9 @@ const kubeletFollows = (step: Step): Step => ({
     if (isDeepStrictEqual(before, after)) return [];
     return [
       {
-        summary: `change the settings of the kubelet of ${target.host.name} that only ${move.from.title} or ${move.to.title} needs`,
+        summary:
+          `change the settings of the kubelet of ${target.host.name} that only ${move.from.title} or ` +
+          `${move.to.title} needs`,
         foreseen: true,
       },
     ];

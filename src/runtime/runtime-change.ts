@@ -54,7 +54,9 @@ function obstacle(inventory: Inventory, host: LinuxHost, facts: LinuxFacts, move
     const [user, used] = from.needs === undefined ? [to, from] : [from, to];
     return {
       why: `${user.title} starts its containers by ${used.title}, which neither can be without while pods move`,
-      remedy: `go by way of ${between.title}: set runtime.name to ${between.name} and run \`kbuild up\`, set it to ${to.name}`,
+      remedy:
+        `go by way of ${between.title}: set runtime.name to ${between.name} and run \`kbuild up\`, set it ` +
+        `to ${to.name}`,
     };
   }
   const others = from.servesOthers === true ? [] : othersOn(from, facts);
@@ -95,7 +97,8 @@ export function runtimeRefusal(
   return new Refused(
     'runtime-changed',
     host.name,
-    `its kubelet uses ${from.title}, the inventory asks for ${to.title}, and only \`kbuild up\` changes the runtime of a joined host`,
+    `its kubelet uses ${from.title}, the inventory asks for ${to.title}, and only \`kbuild up\` changes the ` +
+      'runtime of a joined host',
     `run \`kbuild up\` first, or set runtime.name back to ${from.name}`,
   );
 }
@@ -117,7 +120,8 @@ export function moveRefusal(inventory: Inventory, observed: Observed): Refused<'
     host.name,
     `its kubelet uses ${from.title}, the inventory asks for ${to.title}, and kbuild cannot change that: ${found.why}`,
     found.remedy === undefined
-      ? `set runtime.name back to ${from.name}; to change it, run \`kbuild remove ${host.name}\` before you edit it: \`kbuild up\` adds the host again with ${to.title}`
+      ? `set runtime.name back to ${from.name}; to change it, run \`kbuild remove ${host.name}\` before you edit ` +
+          `it: \`kbuild up\` adds the host again with ${to.title}`
       : `${found.remedy}, and run the same command again; or set runtime.name back to ${from.name}`,
   );
 }

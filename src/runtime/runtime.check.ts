@@ -21,7 +21,9 @@ function unknownRuntime(inventory: Inventory, host: LinuxHost, endpoint: string)
   return [
     {
       severity: 'error',
-      message: `has joined with ${found}, and the inventory asks for ${title}: kbuild does not know the runtime of this host`,
+      message:
+        `has joined with ${found}, and the inventory asks for ${title}: kbuild does not know the runtime of this ` +
+        'host',
       remedy: `take the host out with \`kbuild remove\`; \`kbuild up\` adds it again with ${title}`,
     },
   ];
@@ -31,7 +33,12 @@ const existingRuntime = eachHost(
   {
     name: 'existing-runtime',
     title: 'no containers of Docker or others run, and there is no second runtime',
-    why: `kbuild configures and restarts ${RUNTIME_TITLES}, and other programs on the host may use the same one. Move those containers away, or ignore this check when they may be restarted. A second CRI runtime does no harm: kbuild always names the socket of the inventory's runtime. A joined host whose kubelet uses a runtime that kbuild does not know keeps it: to change it, remove the host, edit \`runtime.name\`, and add it again.`,
+    why:
+      `kbuild configures and restarts ${RUNTIME_TITLES}, and other programs on the host may use the same one. ` +
+      'Move those containers away, or ignore this check when they may be restarted. A second CRI runtime does no ' +
+      "harm: kbuild always names the socket of the inventory's runtime. A joined host whose kubelet uses a " +
+      'runtime that kbuild does not know keeps it: to change it, remove the host, edit `runtime.name`, and add ' +
+      'it again.',
     severities: ['error', 'warning'],
   },
   ({ inventory, host, facts }): readonly HostFinding[] => {
@@ -115,7 +122,11 @@ const runtimeSource = eachHost(
   {
     name: 'runtime-source',
     title: 'the container runtime of the host is published for its system and architecture',
-    why: 'Not every project publishes its container runtime for every system and in every form ([hosts](hosts.md)). Each host and each group can have a runtime of its own ([runtimes](runtimes.md)). Where the project of a program publishes no checksums, the inventory must name them: kbuild installs nothing that it has not compared.',
+    why:
+      'Not every project publishes its container runtime for every system and in every form ([hosts](hosts.md)). ' +
+      'Each host and each group can have a runtime of its own ([runtimes](runtimes.md)). Where the project of a ' +
+      'program publishes no checksums, the inventory must name them: kbuild installs nothing that it has not ' +
+      'compared.',
     severities: ['error'],
   },
   (seen) => {
@@ -133,7 +144,12 @@ const runtimeVersion = eachHost(
   {
     name: 'runtime-version',
     title: "the container runtime that comes from the host's own system fits Kubernetes",
-    why: "Some systems bring the container runtime, or pack it themselves, in a version that kbuild does not choose; a version that the inventory names is installed only if their repositories have it. With which Kubernetes a version works, the runtime's own support matrix says. `installFrom: binaries` takes the version of the inventory instead, and another runtime (`runtime.name`) comes from its project's repository.",
+    why:
+      'Some systems bring the container runtime, or pack it themselves, in a version that kbuild does not ' +
+      'choose; a version that the inventory names is installed only if their repositories have it. With which ' +
+      "Kubernetes a version works, the runtime's own support matrix says. `installFrom: binaries` takes the " +
+      "version of the inventory instead, and another runtime (`runtime.name`) comes from its project's " +
+      'repository.',
     severities: ['error', 'warning'],
     watches: { packages: RUNTIME_PACKAGES },
   },

@@ -128,7 +128,9 @@ function noTransfer(name: string, error: Error, link: Link): Error {
   if (link.isLost()) return new TransferError('the connection was lost before a file transfer', 'lost');
   return new ConnectError(name, `the server transfers no files: ${error.message}`, {
     retryable: false,
-    remedy: `sshd of ${name} must have its subsystem sftp: on Windows "Subsystem sftp sftp-server.exe" in C:\\ProgramData\\ssh\\sshd_config, then restart the service sshd`,
+    remedy:
+      `sshd of ${name} must have its subsystem sftp: on Windows "Subsystem sftp sftp-server.exe" in ` +
+      'C:\\ProgramData\\ssh\\sshd_config, then restart the service sshd',
     cause: error,
   });
 }

@@ -63,7 +63,8 @@ export function connectError(endpoint: Endpoint, failure: Failure): ConnectError
     return error(
       `the connection was ${code === 'ECONNRESET' ? 'reset' : 'closed'} before the login`,
       true,
-      'sshd turns away more logins at once than MaxStartups, and addresses that failed before (PerSourcePenalties): see its log',
+      'sshd turns away more logins at once than MaxStartups, and addresses that failed before ' +
+        '(PerSourcePenalties): see its log',
     );
   return error(
     code === undefined ? message : systemText(failure),
@@ -106,7 +107,8 @@ function loginRefused(endpoint: Endpoint, failure: Failure): ConnectError {
     false,
     certificate === undefined
       ? `is ${identityFiles.map((file) => `${file.replace(/\.pub$/, '')}.pub`).join(' or ')} in ${authorized}?`
-      : `the built-in client cannot use the certificate ${certificate}: set ssh.client: openssh, or put the key itself into ${authorized}`,
+      : `the built-in client cannot use the certificate ${certificate}: set ssh.client: openssh, or put the key ` +
+          `itself into ${authorized}`,
   );
 }
 
@@ -132,7 +134,8 @@ export function noCommonAlgorithm(
   if (/key exchange/.test(failure.message) && real.length > 0) {
     if (real.every((name) => /group-exchange/.test(name)))
       return error(
-        `the server offers only Diffie-Hellman group exchange (${real.join(', ')}), which kbuild refuses: it would stop everything else for seconds${ours}`,
+        `the server offers only Diffie-Hellman group exchange (${real.join(', ')}), which kbuild refuses: it ` +
+          `would stop everything else for seconds${ours}`,
         add,
       );
     if (real.every((name) => /sntrup|mlkem|kyber/.test(name)))

@@ -20,7 +20,8 @@ const OTHERS_MS = 30 * MINUTE_MS;
 
 /** What an operator can do about a job that was ended at its deadline. */
 export const LATE_REMEDY =
-  'mend what it waited for, and run the same command again; if the host only needs more time, set KBUILD_JOB_DEADLINE=2h';
+  'mend what it waited for, and run the same command again; if the host only needs more time, set ' +
+  'KBUILD_JOB_DEADLINE=2h';
 
 /** A deadline as people read it, in minutes. */
 export const minutesOf = (deadlineMs: number): string => String(Math.round(deadlineMs / 6000) / 10);
@@ -62,7 +63,8 @@ const inWords = (ms: number): string =>
 
 /** What an operator can do about a Linux host that is logged in to and answers no command. */
 const LINUX_REMEDY =
-  'log in there and find out what hangs (a disk, a network mount, its login shell); restart the host if nothing else helps';
+  'log in there and find out what hangs (a disk, a network mount, its login shell); restart the host if nothing ' +
+  'else helps';
 
 /** The error of a command that gave no answer within its limit. */
 export const noAnswer = (

@@ -137,7 +137,8 @@ const distrusted = (key: Buffer, found: Distrust, refuse: Refuse): ConnectError 
     ? refuse(`the host key ${shownKey(key)} is revoked at ${found.at}`, 'give the host a new key')
     : refuse(
         `the host key has CHANGED: the host shows ${shownKey(key)}, but ${found.at} has ${shownKey(found.onFile)}`,
-        `find out why: another machine may answer in its place. If the host was set up anew, remove the line ${found.at}`,
+        'find out why: another machine may answer in its place. If the host was set up anew, remove the ' +
+          `line ${found.at}`,
       );
 
 /** Refuses a key that no file has. */
@@ -150,16 +151,21 @@ function unknownKey(endpoint: Endpoint, key: Buffer, known: UnknownHostKey['know
       {
         key,
         known,
-        note: `; ${authority} trusts a certificate authority for it, and the built-in client cannot check host certificates`,
+        note:
+          `; ${authority} trusts a certificate authority for it, and the built-in client cannot check host ` +
+          'certificates',
       },
-      `set ssh.client: openssh; or compare the fingerprint with the host's own, and run again with --accept-new-host-keys, or ${pin}`,
+      "set ssh.client: openssh; or compare the fingerprint with the host's own, and run again with " +
+        `--accept-new-host-keys, or ${pin}`,
     );
   return new UnknownHostKey(endpoint, { key, known }, COMPARE);
 }
 
 /** It names no host: hosts that have it in common show it once. */
 const COMPARE =
-  'compare the fingerprint with the one on the console of the host (ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub), then run again with --accept-new-host-keys, which records it; or name it as ssh.hostKey of the host';
+  'compare the fingerprint with the one on the console of the host (ssh-keygen -lf ' +
+  '/etc/ssh/ssh_host_ed25519_key.pub), then run again with --accept-new-host-keys, which records it; or name it ' +
+  'as ssh.hostKey of the host';
 
 type Refuse = (message: string, remedy: string, cause?: unknown) => ConnectError;
 
@@ -177,7 +183,8 @@ function pinned(hostKeys: readonly string[], refuse: Refuse): HostKeyGuard {
       refused = fits
         ? undefined
         : refuse(
-            `the host key ${keyTypeOf(key)} ${shown} is not the one of the inventory (${hostKeys.map(shortened).join(', ')})`,
+            `the host key ${keyTypeOf(key)} ${shown} is not the one of the inventory ` +
+              `(${hostKeys.map(shortened).join(', ')})`,
             'find out why: another machine may answer in its place. If the host was set up anew, change ssh.hostKey',
           );
       return fits;

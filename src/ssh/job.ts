@@ -153,7 +153,9 @@ function lateJob(
   { stdout, stderr }: Pick<ExecResult, 'stdout' | 'stderr'>,
   last: string | undefined,
 ): CommandError {
-  const why = `the job ${name} was ended after ${minutesOf(deadlineMs)} min, its deadline; it last waited: ${last ?? 'nothing was told'}`;
+  const why =
+    `the job ${name} was ended after ${minutesOf(deadlineMs)} min, its deadline; it last ` +
+    `waited: ${last ?? 'nothing was told'}`;
   return new CommandError(
     command.about ?? host,
     command.title,

@@ -39,14 +39,16 @@ const KINDS: readonly Kind[] = [
     message: 'the host key has CHANGED',
     retryable: false,
     remedy:
-      'find out why: another machine may answer in its place. If the host was set up anew, remove its line from known_hosts',
+      'find out why: another machine may answer in its place. If the host was set up anew, remove its line from ' +
+      'known_hosts',
   },
   {
     said: /host key is known for|Host key verification failed|Host certificate/i,
     message: 'the host key is not known',
     retryable: false,
     remedy:
-      'put the key, or "@cert-authority" and the key of its authority, into known_hosts (or run with --accept-new-host-keys)',
+      'put the key, or "@cert-authority" and the key of its authority, into known_hosts (or run with ' +
+      '--accept-new-host-keys)',
   },
   {
     said: /too many authentication failures/i,

@@ -17,7 +17,8 @@ const SCRIPT_THEN_STDIN = `/bin/sh -c 'IFS= read -r s && eval "$(printf %s "$s" 
  * theirs.
  */
 const SUDO_WITH_PASSWORD = [
-  `/bin/sh -c 'umask 077; export LC_ALL=C; IFS= read -r p || exit 1; d=$(mktemp -d) || exit 1; mkfifo "$d/in" || exit 1; exec 4<&0`,
+  `/bin/sh -c 'umask 077; export LC_ALL=C; IFS= read -r p || exit 1; d=$(mktemp -d) || exit 1; mkfifo "$d/in" || ` +
+    'exit 1; exec 4<&0',
   'cat <&4 >"$d/in" & c=$!',
   String.raw`printf "%s\n" "$p" | sudo -k -S -p "" /bin/sh -c "exec <$d/in; rm -rf $d; IFS= read -r s && eval \"\$(printf %s \"\$s\" | base64 -d)\""`,
   `r=$?; kill $c 2>/dev/null; rm -rf "$d"; exit $r'`,

@@ -109,7 +109,8 @@ function notBegun(host: WindowsHost, command: Command<'powershell'>, result: Exe
   if (status === OTHER_MODE || mode !== undefined)
     return refuse(
       `PowerShell runs in ${mode ?? 'a restricted mode'} for ${ssh.user}; kbuild needs FullLanguage`,
-      `a policy (WDAC or AppLocker) must trust scripts that ${ssh.user} runs: see $ExecutionContext.SessionState.LanguageMode`,
+      `a policy (WDAC or AppLocker) must trust scripts that ${ssh.user} runs: see ` +
+        '$ExecutionContext.SessionState.LanguageMode',
     );
   if (/KBUILD stdin empty or cut short/.test(stderr))
     return new ConnectError(name, `the server cut off what it was sent: ${command.title}`, {

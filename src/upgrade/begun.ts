@@ -172,8 +172,11 @@ export function apartAfterwards(
       new Refused(
         'minors-apart',
         name,
-        `${left.map((node) => `${node} would stay at ${versions.get(node) ?? 'unknown'}`).join(', ')} while ${ahead.join(', ')} ${ahead.length === 1 ? 'gets' : 'get'} ${version}, and API servers may be one minor apart`,
-        `upgrade every control plane in one run, without --hosts; or one minor at a time: set kubernetes.version to ${hops[0]!}, upgrade all of them, then set it to ${kubernetes.version} again`,
+        `${left.map((node) => `${node} would stay at ${versions.get(node) ?? 'unknown'}`).join(', ')} while ` +
+          `${ahead.join(', ')} ${ahead.length === 1 ? 'gets' : 'get'} ${version}, and API servers may be one minor ` +
+          'apart',
+        'upgrade every control plane in one run, without --hosts; or one minor at a time: set kubernetes.version ' +
+          `to ${hops[0]!}, upgrade all of them, then set it to ${kubernetes.version} again`,
       ),
     ];
   }
@@ -198,5 +201,6 @@ export function laterAddonsText(cluster: ClusterUp, hops: readonly Hop[], isChos
   const left = version === undefined ? [] : leftOlder(cluster, version, isChosen);
   return left.length === 0
     ? ''
-    : `the addons of Kubernetes ${version!} are upgraded when every control plane has it: \`kbuild upgrade\` takes ${left.join(', ')}\n`;
+    : `the addons of Kubernetes ${version!} are upgraded when every control plane has it: \`kbuild upgrade\` ` +
+        `takes ${left.join(', ')}\n`;
 }

@@ -121,7 +121,9 @@ export const controlPlanesReady = (hop: Hop): Step => ({
     const listed = found.map(({ name, absent }) => `${name}: ${absent.join(', ')}`).join('; ');
     return [
       {
-        summary: `wait until ${names} serves again (found ${listed}): until then no control plane is restarted; \`journalctl -u kubelet\` there says more`,
+        summary:
+          `wait until ${names} serves again (found ${listed}): until then no control plane is restarted; ` +
+          '`journalctl -u kubelet` there says more',
       },
     ];
   },

@@ -103,7 +103,9 @@ export const etcdMinimum = (hop: Hop): Step => ({
     if (!isOlder(found, minimum)) return [];
     return [
       {
-        summary: `bring etcd of ${host.name} to ${minimum}, the oldest from which ${hop.version} may go on (found ${found ?? 'unknown'})`,
+        summary:
+          `bring etcd of ${host.name} to ${minimum}, the oldest from which ${hop.version} may go on (found ` +
+          `${found ?? 'unknown'})`,
         disrupts: true,
         restarts: [{ what: 'etcd', hosts: [host.name], aboutMs: ABOUT_MS.staticPod }],
         apply: async (on) => {
@@ -142,7 +144,8 @@ function refuseOldMembers({ inventory, host }: Target, cluster: ClusterUp, hop: 
   throw new Refused(
     'etcd-too-old',
     host.name,
-    `every member of etcd must have ${minimum} before one gets the etcd of Kubernetes ${hop.version} (found ${old.map(([name, version]) => `${version} on ${name}`).join(', ')})`,
+    `every member of etcd must have ${minimum} before one gets the etcd of Kubernetes ${hop.version} (found ` +
+      `${old.map(([name, version]) => `${version} on ${name}`).join(', ')})`,
     'run `kbuild upgrade` again: it brings the members there first',
   );
 }
@@ -165,7 +168,8 @@ export const controlPlaneUpgraded = (hop: Hop, keep: KeepBefore): Step => ({
         summary:
           found === hop.version
             ? `finish the upgrade of the control plane of ${host.name} to ${hop.version} (it was cut off)`
-            : `upgrade the control plane of ${host.name} from ${found} to ${hop.version}${wasCut ? ' (an upgrade was cut off here)' : ''}`,
+            : `upgrade the control plane of ${host.name} from ${found} to ` +
+              `${hop.version}${wasCut ? ' (an upgrade was cut off here)' : ''}`,
         disrupts: true,
         restarts: restartsOf(target),
         apply: async (on) => {

@@ -17,7 +17,8 @@ const KUBEADM: Readonly<Record<string, ReadonlySet<string>>> = {
     kubelet-client-key kubelet-preferred-address-types proxy-client-cert-file proxy-client-key-file
     requestheader-allowed-names requestheader-client-ca-file requestheader-extra-headers-prefix
     requestheader-group-headers requestheader-username-headers secure-port service-account-issuer
-    service-account-key-file service-account-signing-key-file service-cluster-ip-range tls-cert-file tls-private-key-file`),
+    service-account-key-file service-account-signing-key-file service-cluster-ip-range tls-cert-file
+    tls-private-key-file`),
   'kube-controller-manager': words(`allocate-node-cidrs authentication-kubeconfig authorization-kubeconfig bind-address
     client-ca-file cluster-cidr cluster-name cluster-signing-cert-file cluster-signing-key-file controllers kubeconfig
     leader-elect requestheader-client-ca-file root-ca-file service-account-private-key-file service-cluster-ip-range
@@ -26,7 +27,8 @@ const KUBEADM: Readonly<Record<string, ReadonlySet<string>>> = {
   etcd: words(`advertise-client-urls cert-file client-cert-auth data-dir experimental-initial-corrupt-check
     experimental-watch-progress-notify-interval feature-gates initial-advertise-peer-urls initial-cluster
     initial-cluster-state key-file listen-client-urls listen-metrics-urls listen-peer-urls name peer-cert-file
-    peer-client-cert-auth peer-key-file peer-trusted-ca-file snapshot-count trusted-ca-file watch-progress-notify-interval`),
+    peer-client-cert-auth peer-key-file peer-trusted-ca-file snapshot-count trusted-ca-file
+    watch-progress-notify-interval`),
 };
 
 /** A flag that stands in the manifests of these nodes, and that kubeadm does not write again. */

@@ -46,7 +46,8 @@ export function backupRoom(
       new Refused(
         'etcd-copy-space',
         host.name,
-        `kubeadm copies etcd's data to /etc/kubernetes/tmp before it exchanges etcd, and ${volume.mountPoint} has ${sizeText(volume.freeBytes)} free, not ${sizeText(needed)}`,
+        `kubeadm copies etcd's data to /etc/kubernetes/tmp before it exchanges etcd, and ${volume.mountPoint} ` +
+          `has ${sizeText(volume.freeBytes)} free, not ${sizeText(needed)}`,
         'make room there',
       ),
     ];
@@ -70,7 +71,8 @@ export function downgrade(
     new Refused(
       'downgrade',
       name,
-      `kubernetes.version is ${version}, the API servers run ${lowest}: Kubernetes has no downgrade, not even to an older patch`,
+      `kubernetes.version is ${version}, the API servers run ${lowest}: Kubernetes has no downgrade, not even to ` +
+        'an older patch',
       `set kubernetes.version to ${newestVersion(cluster)} or newer`,
     ),
   ];
@@ -88,7 +90,8 @@ export function otherUpgrade(
     new Refused(
       'upgrade-unfinished',
       name,
-      `kubernetes.version is ${version}, and an upgrade to ${target} is half done (${apiVersionsText(cluster)}; kubeadm noted ${cluster.version})`,
+      `kubernetes.version is ${version}, and an upgrade to ${target} is half done (${apiVersionsText(cluster)}; ` +
+        `kubeadm noted ${cluster.version})`,
       `finish it first: set kubernetes.version to ${target} and run \`kbuild upgrade\``,
     ),
   ];
@@ -153,7 +156,8 @@ export function editedSettings(inventory: Inventory, cluster: ClusterUp): readon
     new Refused(
       'settings-not-applied',
       inventory.name,
-      `settings were edited and not applied yet (${edited.map((part) => INVENTORY_NAME[part]).join(', ')}): kubeadm would mix them with the new version`,
+      `settings were edited and not applied yet (${edited.map((part) => INVENTORY_NAME[part]).join(', ')}): ` +
+        'kubeadm would mix them with the new version',
       'apply them first with `kbuild up`, then run `kbuild upgrade` again',
     ),
   ];
@@ -234,7 +238,8 @@ export function cgroupV1(
           'cgroup-v1',
           host.name,
           `it runs on cgroup v1, and the kubelet of Kubernetes ${minorOf(hop)} does not start there`,
-          'boot it with systemd.unified_cgroup_hierarchy=1, or accept the deprecated v1: set kubelet.config.failCgroupV1: false in the inventory and run `kbuild up`',
+          'boot it with systemd.unified_cgroup_hierarchy=1, or accept the deprecated v1: set ' +
+            'kubelet.config.failCgroupV1: false in the inventory and run `kbuild up`',
         ),
     );
 }

@@ -28,7 +28,8 @@ export const removedData: Readonly<Record<string, RemovedData>> = {
     },
     gates: {
       kubernetes:
-        'DevicePluginCDIDevices ElasticIndexedJob LegacySidecarContainers PodDisruptionConditions StatefulSetStartOrdinal',
+        'DevicePluginCDIDevices ElasticIndexedJob LegacySidecarContainers PodDisruptionConditions ' +
+        'StatefulSetStartOrdinal',
     },
     locked: {
       kubernetes: `

@@ -40,8 +40,10 @@ export const unreadableRefusals = (
       new Refused(
         'removed-api',
         name,
-        `Kubernetes ${minor} cannot read ${String(count)} ${count === 1 ? 'object' : 'objects'} of ${api}, and has no newer version of them`,
-        `delete those objects yourself when you know what they are for (\`kubectl get ${api} -A\`), then run \`kbuild upgrade\` again`,
+        `Kubernetes ${minor} cannot read ${String(count)} ${count === 1 ? 'object' : 'objects'} of ${api}, and ` +
+          'has no newer version of them',
+        `delete those objects yourself when you know what they are for (\`kubectl get ${api} -A\`), then run ` +
+          '`kbuild upgrade` again',
       ),
   );
 

@@ -39,8 +39,10 @@ export function oldKubelets(
     new Refused(
       'minors-apart',
       inventory.name,
-      `API servers of ${hop} do not work with kubelets that are more than ${String(KUBELET_MINORS_BEHIND)} minors older: ${old.map((node) => `${node.name} runs ${kubeletVersion(node)}`).join(', ')}`,
-      `upgrade these kubelets first: set kubernetes.version to ${lowest}, run \`kbuild upgrade${only} --hosts ${names}\`, then set kubernetes.version to ${inventory.kubernetes.version} again`,
+      `API servers of ${hop} do not work with kubelets that are more than ${String(KUBELET_MINORS_BEHIND)} ` +
+        `minors older: ${old.map((node) => `${node.name} runs ${kubeletVersion(node)}`).join(', ')}`,
+      `upgrade these kubelets first: set kubernetes.version to ${lowest}, run \`kbuild upgrade${only} --hosts ` +
+        `${names}\`, then set kubernetes.version to ${inventory.kubernetes.version} again`,
     ),
   ];
 }

@@ -50,7 +50,9 @@ export const windowsKubeProxyPods: Step<'cluster'> = {
     return [
       {
         ...change,
-        summary: `bring kube-proxy of Windows hosts to ${windows.kubeProxyImage} (found ${[...new Set(others.map(({ images }) => images[0] ?? 'none'))].join(', ')})`,
+        summary:
+          `bring kube-proxy of Windows hosts to ${windows.kubeProxyImage} (found ` +
+          `${[...new Set(others.map(({ images }) => images[0] ?? 'none'))].join(', ')})`,
         restarts: [{ what: 'kube-proxy', hosts, aboutMs: ABOUT_MS.pod, atOnce: 1 }],
       },
     ];
@@ -85,7 +87,9 @@ const windowsKubeletUpgraded = (hop: Hop, { atOnce }: RollOptions): Step<'window
     if (!isOld && !hasOldKubelet(node, hop.version)) return [];
     return [
       {
-        summary: `upgrade the kubelet of ${host.name} from ${versionIn(node.kubeletVersion) ?? 'unknown'} to ${hop.version}`,
+        summary:
+          `upgrade the kubelet of ${host.name} from ${versionIn(node.kubeletVersion) ?? 'unknown'} ` +
+          `to ${hop.version}`,
         disrupts: true,
         restarts: [{ what: 'kubelet', hosts: [host.name], aboutMs: ABOUT_MS.kubelet, atOnce }],
         apply: async (on) => {

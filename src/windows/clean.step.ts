@@ -38,9 +38,12 @@ const noServices: Step<'windows'> = {
   diff: ({ host, facts }) => {
     const found = SERVICES.filter((name) => facts.services.has(name));
     if (found.length === 0) return [];
+    const stays = found.includes('containerd')
+      ? `; images stay in ${windowsPaths.containerdData}, and so do Windows features`
+      : '';
     return [
       {
-        summary: `remove the services ${found.join(', ')}${found.includes('containerd') ? `; images stay in ${windowsPaths.containerdData}, and so do Windows features` : ''}`,
+        summary: `remove the services ${found.join(', ')}${stays}`,
         apply: runsOnWindows(host, powershell('windows/remove-services.ps1', { Names: found })),
       },
     ];

@@ -27,7 +27,10 @@ const windowsSecrets = eachWindowsHost(
   {
     name: 'windows-secrets',
     title: 'only administrators can read Secrets on a Windows host, and write to the folders of its programs',
-    why: 'Windows has no tmpfs: Secrets of pods lie on the disk in clear, below `C:\\var\\lib\\kubelet`. Encrypt the drive with BitLocker, and give only administrators and SYSTEM access to the folder. SYSTEM runs the programs in `C:\\k` and `C:\\opt\\cni\\bin`: a user who can write there becomes an administrator.',
+    why:
+      'Windows has no tmpfs: Secrets of pods lie on the disk in clear, below `C:\\var\\lib\\kubelet`. Encrypt ' +
+      'the drive with BitLocker, and give only administrators and SYSTEM access to the folder. SYSTEM runs the ' +
+      'programs in `C:\\k` and `C:\\opt\\cni\\bin`: a user who can write there becomes an administrator.',
     severities: ['warning'],
     watches: { access: [...SECRETS, ...programFolders] },
   },
@@ -87,7 +90,9 @@ function selectsLinux(live: JsonObject): boolean {
 const windowsSelectors: Check = {
   name: 'windows-selectors',
   title: 'kube-proxy and CoreDNS of the cluster select Linux nodes, where there are Windows hosts',
-  why: 'kubeadm writes them so. If the selectors were changed, pods that never start are scheduled to Windows nodes, since kube-proxy tolerates every taint and CoreDNS some. `up` would wait for them in vain.',
+  why:
+    'kubeadm writes them so. If the selectors were changed, pods that never start are scheduled to Windows ' +
+    'nodes, since kube-proxy tolerates every taint and CoreDNS some. `up` would wait for them in vain.',
   severities: ['error'],
   test: ({ inventory, fleet: { cluster } }) => {
     if (cluster.state !== 'up' || windowsHosts(inventory).length === 0) return [];
@@ -100,7 +105,9 @@ const windowsSelectors: Check = {
         {
           severity: 'error' as const,
           message: `the ${what} in ${metadata.namespace} does not select Linux nodes: Windows nodes would get its pods`,
-          remedy: `kubectl -n ${metadata.namespace} patch ${what} --type merge -p '{"spec":{"template":{"spec":{"nodeSelector":{"${OS}":"linux"}}}}}'`,
+          remedy:
+            `kubectl -n ${metadata.namespace} patch ${what} --type merge -p ` +
+            `'{"spec":{"template":{"spec":{"nodeSelector":{"${OS}":"linux"}}}}}'`,
         },
       ];
     });

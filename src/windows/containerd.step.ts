@@ -66,7 +66,9 @@ const watches = { units: ['containerd'], files: [windowsPaths.containerdConfig] 
 const service = windowsService('containerd-service', watches, ({ inventory }) => ({
   name: 'containerd',
   displayName: 'containerd',
-  path: `"${windowsPaths.containerd}\\containerd.exe" --run-service --config "${windowsPaths.containerdConfig}" --log-file "${windowsPaths.containerdData}\\containerd.log"`,
+  path:
+    `"${windowsPaths.containerd}\\containerd.exe" --run-service --config "${windowsPaths.containerdConfig}" ` +
+    `--log-file "${windowsPaths.containerdData}\\containerd.log"`,
   dependsOn: [],
   environment: proxyEnvironment(inventory),
   parameters: [],

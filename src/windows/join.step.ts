@@ -20,7 +20,9 @@ export const undoHalfFinished: Step<'windows'> = {
     const action = typeof facts.marker === 'object' ? facts.marker.action : 'join';
     return [
       {
-        summary: `undo a half-finished ${action} of ${inventory.name} (found ${String(facts.kubernetesTraces.size)} leftovers)`,
+        summary:
+          `undo a half-finished ${action} of ${inventory.name} (found ${String(facts.kubernetesTraces.size)} ` +
+          'leftovers)',
         apply: (on) => {
           const why = undoObstacle(target);
           if (why !== undefined)

@@ -12,7 +12,11 @@ const windowsBuild = eachWindowsHost(
   {
     name: 'windows-build',
     title: 'the host runs Windows Server 2022 or 2025',
-    why: 'Kubernetes supports these builds, and containers only run on the build that they were made for. `windows.allowUnsupportedOs: true` lowers another Windows Server to a warning. On Server 2019 only `network.windows.services: true` is possible, because mounts of HostProcess pods are elsewhere there. A Windows that is no server has no container features at all.',
+    why:
+      'Kubernetes supports these builds, and containers only run on the build that they were made for. ' +
+      '`windows.allowUnsupportedOs: true` lowers another Windows Server to a warning. On Server 2019 only ' +
+      '`network.windows.services: true` is possible, because mounts of HostProcess pods are elsewhere there. A ' +
+      'Windows that is no server has no container features at all.',
     severities: ['error', 'warning'],
   },
   ({ inventory, host, facts }) => {
@@ -27,10 +31,13 @@ const windowsBuild = eachWindowsHost(
       return [
         {
           severity: 'error',
-          message: `runs ${caption} (build ${build}), on which the network cannot run in pods: it has no bindflt, so their files are elsewhere`,
+          message:
+            `runs ${caption} (build ${build}), on which the network cannot run in pods: it has no bindflt, so ` +
+            'their files are elsewhere',
           remedy:
             networkPlugin(inventory).windows?.services.length === 0
-              ? 'install Windows Server 2025, or take a network plugin that can be services (network.windows.services: true)'
+              ? 'install Windows Server 2025, or take a network plugin that can be services ' +
+                '(network.windows.services: true)'
               : 'set network.windows.services: true, or install Windows Server 2025',
         },
       ];
@@ -51,7 +58,10 @@ const windowsDefender = eachWindowsHost(
   {
     name: 'windows-defender',
     title: 'Defender leaves containerd alone, where it runs',
-    why: 'Defender looks into every file that containerd unpacks: images of Windows are gigabytes, and their first start takes minutes longer. Nothing breaks, so this is only a warning; kbuild changes nothing about Defender, because excluding a program is a decision of your security people.',
+    why:
+      'Defender looks into every file that containerd unpacks: images of Windows are gigabytes, and their first ' +
+      'start takes minutes longer. Nothing breaks, so this is only a warning; kbuild changes nothing about ' +
+      'Defender, because excluding a program is a decision of your security people.',
     severities: ['warning'],
   },
   ({ facts }) => {
@@ -98,7 +108,9 @@ const windowsDocker = eachWindowsHost(
   {
     name: 'windows-docker',
     title: 'no Docker runs beside containerd',
-    why: "Docker brings HNS networks and a containerd of its own, and tools that look for a runtime find two. kbuild always names containerd's pipe, so this is only a warning.",
+    why:
+      'Docker brings HNS networks and a containerd of its own, and tools that look for a runtime find two. ' +
+      "kbuild always names containerd's pipe, so this is only a warning.",
     severities: ['warning'],
     watches: { units: ['docker'] },
   },
@@ -118,7 +130,9 @@ const windowsFeatures = eachWindowsHost(
   {
     name: 'windows-features',
     title: 'the Windows feature Containers is there',
-    why: '`up` installs it and restarts the host, before it joins; with `windows.allowReboot: false` you restart it. It is found missing only on a server; no other Windows has it.',
+    why:
+      '`up` installs it and restarts the host, before it joins; with `windows.allowReboot: false` you restart ' +
+      'it. It is found missing only on a server; no other Windows has it.',
     severities: ['due', 'error'],
   },
   ({ facts }) => {
@@ -137,7 +151,9 @@ const windowsFeatures = eachWindowsHost(
     return [
       {
         severity: 'due',
-        message: `the Windows feature Containers is ${state === 'InstallPending' ? 'waiting for a restart' : 'not installed'}`,
+        message:
+          'the Windows feature Containers is ' +
+          (state === 'InstallPending' ? 'waiting for a restart' : 'not installed'),
       },
     ];
   },
@@ -152,7 +168,9 @@ const windowsHardware = eachWindowsHost(
   {
     name: 'windows-hardware',
     title: 'a Windows host has four CPUs, 8 GiB of memory and a page file',
-    why: 'Windows itself takes 2 GiB, and every Windows container is larger than a Linux one. Windows has no limit that kills a pod for its memory: without a page file it stalls, or ends processes at random.',
+    why:
+      'Windows itself takes 2 GiB, and every Windows container is larger than a Linux one. Windows has no limit ' +
+      'that kills a pod for its memory: without a page file it stalls, or ends processes at random.',
     severities: ['error', 'warning'],
   },
   ({ facts }) => {
@@ -187,7 +205,9 @@ const windowsPendingReboot = eachWindowsHost(
   {
     name: 'windows-pending-reboot',
     title: 'no restart of Windows is pending',
-    why: 'Updates that are half installed make features and services behave oddly. Restart the host; kbuild does it itself only where a feature needs it, and never on a host that has joined.',
+    why:
+      'Updates that are half installed make features and services behave oddly. Restart the host; kbuild does it ' +
+      'itself only where a feature needs it, and never on a host that has joined.',
     severities: ['warning'],
   },
   ({ facts }) =>

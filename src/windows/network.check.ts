@@ -6,7 +6,9 @@ const windowsAddress = eachWindowsHost(
   {
     name: 'windows-address',
     title: 'a Windows host has its internalAddress on the adapter of its one default route',
-    why: 'The kubelet, the network plugin and HNS bind to this address and its adapter. HNS moves the address to a virtual adapter (`vEthernet`), which is fine; an address that DHCP may change is not.',
+    why:
+      'The kubelet, the network plugin and HNS bind to this address and its adapter. HNS moves the address to a ' +
+      'virtual adapter (`vEthernet`), which is fine; an address that DHCP may change is not.',
     severities: ['error', 'warning'],
   },
   ({ host, facts }) => {
@@ -16,7 +18,9 @@ const windowsAddress = eachWindowsHost(
       return [
         {
           severity: 'error',
-          message: `has no address ${host.internalAddress} (found ${addresses.map(({ address }) => address).join(', ') || 'none'})`,
+          message:
+            `has no address ${host.internalAddress} (found ` +
+            `${addresses.map(({ address }) => address).join(', ') || 'none'})`,
           remedy: 'set internalAddress to one that it has',
         },
       ];
@@ -50,7 +54,9 @@ const windowsHostname = eachWindowsHost(
   {
     name: 'windows-hostname',
     title: 'the hostname of a Windows host is its name in the inventory',
-    why: 'The node gets its name from the inventory in any case. Programs that ask Windows for the hostname, and operators who search for the machine, find another name.',
+    why:
+      'The node gets its name from the inventory in any case. Programs that ask Windows for the hostname, and ' +
+      'operators who search for the machine, find another name.',
     severities: ['warning'],
   },
   ({ host, facts }) => {
@@ -71,7 +77,10 @@ const windowsMacSpoofing = eachWindowsHost(
   {
     name: 'windows-mac-spoofing',
     title: 'the hypervisor lets a Windows virtual machine use other MAC addresses',
-    why: 'Pods have MAC addresses of their own. By default Hyper-V and VMware drop packets of such addresses, and the pods cannot reach other hosts. kbuild cannot observe this from inside the machine, so it warns of every virtual machine that is about to join.',
+    why:
+      'Pods have MAC addresses of their own. By default Hyper-V and VMware drop packets of such addresses, and ' +
+      'the pods cannot reach other hosts. kbuild cannot observe this from inside the machine, so it warns of ' +
+      'every virtual machine that is about to join.',
     severities: ['warning'],
   },
   ({ inventory, facts }) => {
@@ -101,7 +110,9 @@ const windowsPorts = eachWindowsHost(
   {
     name: 'windows-ports',
     title: 'no other program listens at the ports of a Windows node',
-    why: 'The kubelet (10250), kube-proxy (10256) and VXLAN (UDP 4789) need theirs. VMware NSX inside the machine, for one, takes the last.',
+    why:
+      'The kubelet (10250), kube-proxy (10256) and VXLAN (UDP 4789) need theirs. VMware NSX inside the machine, ' +
+      'for one, takes the last.',
     severities: ['error'],
   },
   ({ facts }) =>
@@ -109,7 +120,9 @@ const windowsPorts = eachWindowsHost(
       .filter(({ program }) => !ALLOWED_PROGRAMS.has(program.toLowerCase()))
       .map(({ protocol, port, program }) => ({
         severity: 'error',
-        message: `${protocol.toUpperCase()} port ${String(port)} is taken by ${program === '' ? 'another program' : program}`,
+        message:
+          `${protocol.toUpperCase()} port ${String(port)} is taken ` +
+          `by ${program === '' ? 'another program' : program}`,
         remedy: 'stop that program, or take it off this host',
       })),
 );
@@ -118,7 +131,10 @@ const windowsReach = eachWindowsHost(
   {
     name: 'windows-reach',
     title: 'a Windows host reaches the API endpoint, and where its programs and images come from',
-    why: 'Without the endpoint it cannot join; without its sources nothing can be installed, without the registry no pod starts. With a proxy in the inventory the proxy is tried. `windows.downloads.via: operator` sends programs over SSH instead.',
+    why:
+      'Without the endpoint it cannot join; without its sources nothing can be installed, without the registry ' +
+      'no pod starts. With a proxy in the inventory the proxy is tried. `windows.downloads.via: operator` sends ' +
+      'programs over SSH instead.',
     severities: ['error', 'warning'],
   },
   ({ inventory, host, facts, fleet }) => {
@@ -142,7 +158,9 @@ const windowsSsh = eachWindowsHost(
   {
     name: 'windows-ssh',
     title: 'the SSH server comes back after a restart',
-    why: "A feature restarts the host. If `sshd` does not start by itself then, or the firewall blocks SSH on the profile of the network (Server 2025's own rule leaves out Public), kbuild can no longer connect.",
+    why:
+      'A feature restarts the host. If `sshd` does not start by itself then, or the firewall blocks SSH on the ' +
+      "profile of the network (Server 2025's own rule leaves out Public), kbuild can no longer connect.",
     severities: ['warning', 'error'],
     watches: { units: ['sshd'], firewallRules: ['OpenSSH-Server-In-TCP'] },
   },

@@ -79,7 +79,8 @@ export const apt: PackageManager = {
   },
   repositoryFiles,
   repository: (id, { url, suite, component }) =>
-    `deb [signed-by=${repositoryFiles(id).keyring}] ${url} ${suite === undefined ? '/' : `${suite} ${component ?? 'main'}`}\n`,
+    `deb [signed-by=${repositoryFiles(id).keyring}] ${url} ` +
+    `${suite === undefined ? '/' : `${suite} ${component ?? 'main'}`}\n`,
   lists: ({ url, suite }) => {
     const base = url.replace(/\/$/, '');
     const folder = suite === undefined ? base : `${base}/dists/${suite}`;

@@ -67,7 +67,10 @@ export function unsupportedReason({ osRelease }: Release): string {
   const last = own?.ended?.[versionId];
   if (last !== undefined) return `${prettyName} is not supported: it has had no security updates since ${last}`;
   if (osRelease.isOstree === true)
-    return `${prettyName} is not supported: it was booted from an image (ostree), and packages work there only after a restart`;
+    return (
+      `${prettyName} is not supported: it was booted from an image (ostree), and packages work there only after ` +
+      'a restart'
+    );
   if (own?.refusal !== undefined) return `${prettyName} is not supported: ${own.refusal}`;
   return `${prettyName} is not yet supported`;
 }

@@ -24,7 +24,10 @@ function remedyOf(faults: readonly Fault[]): string {
   if (faults.some(({ kind }) => kind === 'refused'))
     return 'correct username and password of the registry (runtime.registries)';
   if (faults.some(({ kind }) => kind === 'foreign'))
-    return 'copy the image for all architectures (crane copy, skopeo copy --all), not what one machine has pulled; or leave hosts of this architecture out of the inventory';
+    return (
+      'copy the image for all architectures (crane copy, skopeo copy --all), not what one machine has pulled; or ' +
+      'leave hosts of this architecture out of the inventory'
+    );
   if (faults.some(({ kind }) => kind === 'missing'))
     return 'put it there, or correct version, repository or mirrors in the inventory';
   if (faults.some(({ kind }) => kind === 'wrong'))
@@ -86,7 +89,16 @@ export const downloadFindings = (surveyed: Surveys['downloads']): readonly Findi
 export const downloads: Check = {
   name: 'downloads',
   title: 'repositories, signing keys, the version and every image, for its architecture, can be had from each host',
-  why: 'A survey: each host asks for the lists and keys of the package repositories and for the manifest of every image, through mirrors and proxy, with logins and authorities as the inventory has them. A registry that fails is one finding with its status, however many images are wanted of it. Of etcd and CoreDNS only the name is asked for: kubeadm knows their tags and is not installed yet, and some mirrors do not list tags, so that this is a warning. An image must be there for the architecture of the host: a registry that was filled with `docker push` from one machine has it for one architecture only. That is read from the index of the image, or from its configuration, and nothing is pulled; a registry that wants a token first (Docker Hub, ghcr.io) does not say. On hosts without curl a registry only has to answer, and one with a login or a private authority is not asked.',
+  why:
+    'A survey: each host asks for the lists and keys of the package repositories and for the manifest of every ' +
+    'image, through mirrors and proxy, with logins and authorities as the inventory has them. A registry that ' +
+    'fails is one finding with its status, however many images are wanted of it. Of etcd and CoreDNS only the ' +
+    'name is asked for: kubeadm knows their tags and is not installed yet, and some mirrors do not list tags, so ' +
+    'that this is a warning. An image must be there for the architecture of the host: a registry that was filled ' +
+    'with `docker push` from one machine has it for one architecture only. That is read from the index of the ' +
+    'image, or from its configuration, and nothing is pulled; a registry that wants a token first (Docker Hub, ' +
+    'ghcr.io) does not say. On hosts without curl a registry only has to answer, and one with a login or a ' +
+    'private authority is not asked.',
   severities: ['error', 'warning', 'due'],
   test: ({ fleet: { surveys } }) => downloadFindings(surveys?.downloads ?? []),
 };

@@ -9,7 +9,9 @@ const packageLocks = eachHost(
   {
     name: 'package-locks',
     title: 'no other program holds a lock of the package manager',
-    why: 'Usually unattended-upgrades, or an installation by hand. `up` waits for it up to ten minutes; never delete the lock files.',
+    why:
+      'Usually unattended-upgrades, or an installation by hand. `up` waits for it up to ten minutes; never ' +
+      'delete the lock files.',
     severities: ['warning'],
   },
   ({ facts }) => {
@@ -45,7 +47,11 @@ const releaseLock = eachHost(
   {
     name: 'release-lock',
     title: "the system's repositories are not held at an old release",
-    why: "A release that an operator has set in place of `$releasever` hides newer packages: container-selinux, conntrack-tools, on some systems the runtime and on EL 10 the kernel's modules are then in no repository in a version that fits. The repositories of Kubernetes and of the runtime that kbuild sets up do not follow it. If the host keeps to its release on purpose, name the check in `ignoreChecks`.",
+    why:
+      'A release that an operator has set in place of `$releasever` hides newer packages: container-selinux, ' +
+      "conntrack-tools, on some systems the runtime and on EL 10 the kernel's modules are then in no repository " +
+      'in a version that fits. The repositories of Kubernetes and of the runtime that kbuild sets up do not ' +
+      'follow it. If the host keeps to its release on purpose, name the check in `ignoreChecks`.',
     severities: ['warning'],
   },
   ({ facts }) => {
@@ -67,7 +73,10 @@ const signatures = eachHost(
   {
     name: 'signatures',
     title: 'hosts have cosign where the inventory requires signatures of published programs',
-    why: 'With `downloads.kubernetes.signatures: required` a host that gets binaries installs kubeadm, kubelet and kubectl only after cosign has verified who signed them ([binaries](binaries.md#signatures)). kbuild does not install cosign: what proves programs must not come the same way as they do.',
+    why:
+      'With `downloads.kubernetes.signatures: required` a host that gets binaries installs kubeadm, kubelet and ' +
+      'kubectl only after cosign has verified who signed them ([binaries](binaries.md#signatures)). kbuild does ' +
+      'not install cosign: what proves programs must not come the same way as they do.',
     severities: ['error'],
   },
   ({ inventory, host, facts }) =>
@@ -89,7 +98,11 @@ const signingKeys = eachHost(
   {
     name: 'signing-keys',
     title: 'the signing keys of the package repositories are valid for more than 30 days',
-    why: 'The package manager installs nothing from a repository whose key has expired. Vendors extend a key under the same fingerprint, so `up` fetches a key again that has run out or has 30 days left or fewer. If it gets no newer copy, it keeps the old one and tries again a day later. If the inventory has the key as a file, put the newer copy there.',
+    why:
+      'The package manager installs nothing from a repository whose key has expired. Vendors extend a key under ' +
+      'the same fingerprint, so `up` fetches a key again that has run out or has 30 days left or fewer. If it ' +
+      'gets no newer copy, it keeps the old one and tries again a day later. If the inventory has the key as a ' +
+      'file, put the newer copy there.',
     severities: ['warning'],
   },
   ({ facts }) =>
@@ -112,7 +125,11 @@ const systemRepositories = eachHost(
   {
     name: 'system-repositories',
     title: "repositories of the host's own system are enabled",
-    why: "The repositories of the inventory hold Kubernetes and, for most systems, its runtime. What these need comes from the system's own: container-selinux, conntrack-tools, and on some systems the runtime itself. A system that must be registered has none before that. A host on which the runtime is installed, and one with `installFrom: binaries`, is not checked.",
+    why:
+      'The repositories of the inventory hold Kubernetes and, for most systems, its runtime. What these need ' +
+      "comes from the system's own: container-selinux, conntrack-tools, and on some systems the runtime itself. " +
+      'A system that must be registered has none before that. A host on which the runtime is installed, and one ' +
+      'with `installFrom: binaries`, is not checked.',
     severities: ['error'],
     watches: { packages: RUNTIME_PACKAGES },
   },
@@ -124,7 +141,9 @@ const systemRepositories = eachHost(
     return [
       {
         severity: 'error',
-        message: `no repository of ${facts.osRelease.prettyName} is enabled, and packages that the container runtime needs come from there`,
+        message:
+          `no repository of ${facts.osRelease.prettyName} is enabled, and packages that the container runtime ` +
+          'needs come from there',
         remedy: distribution?.register ?? "enable the system's repositories",
       },
     ];

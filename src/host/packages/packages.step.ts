@@ -153,7 +153,9 @@ export const packagesWhole: Step = {
           {
             // The scripts of the packages may restart a service.
             ...installationRestarts(target, [inventory.runtime.package]),
-            summary: `finish an interrupted installation (found ${facts.brokenPackages.map(({ name, state }) => `${name} ${state}`).join(', ')})`,
+            summary:
+              'finish an interrupted installation (found ' +
+              `${facts.brokenPackages.map(({ name, state }) => `${name} ${state}`).join(', ')})`,
             apply: async (on) => {
               const nothing = { packages: {}, optional: [], hold: [], sources: [], proxy: inventory.proxy };
               await on(host).job('packages', installation(target, nothing));

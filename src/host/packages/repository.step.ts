@@ -62,7 +62,8 @@ function pinned(subject: string, file: Buffer, pin: string): KeyFile {
     'signing-key',
     subject,
     `the repository's signing key ${state}, and the inventory pins ${pin}`,
-    'compare the fingerprint with the one that the vendor publishes, then correct repository.key or repository.fingerprint',
+    'compare the fingerprint with the one that the vendor publishes, then correct repository.key or ' +
+      'repository.fingerprint',
   );
 }
 
@@ -80,7 +81,8 @@ const writeKey = (summary: string, target: Target, { repository, keyring }: Sign
         'signing-key',
         host.name,
         `the repository's signing key ${repository.fingerprint} ran out on ${dayOf(endOf(key))}`,
-        'the vendor may have extended it: give the newer copy as repository.key; otherwise compare the clock of the host',
+        'the vendor may have extended it: give the newer copy as repository.key; otherwise compare the clock of ' +
+          'the host',
       );
     await on(host).write(keyring, key.armoured, 0o644);
   },

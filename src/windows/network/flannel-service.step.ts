@@ -162,7 +162,9 @@ export const flannelNetwork: Step<'windows'> = {
     if (missing.length === 0) return [];
     return [
       {
-        summary: `wait for flanneld to connect pods, and start it again if it has to be (found no ${missing.join(', no ')}; its log is in ${flannelPaths.log})`,
+        summary:
+          'wait for flanneld to connect pods, and start it again if it has to be (found no ' +
+          `${missing.join(', no ')}; its log is in ${flannelPaths.log})`,
         apply: (on) => awaitNetwork(target, on),
       },
     ];

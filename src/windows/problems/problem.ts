@@ -33,7 +33,8 @@ export const network: readonly WindowsSignature[] = [
     see: '`kbuild windows selftest`: pod to pod on one host passes, across hosts fails',
     cause: 'the hypervisor drops frames whose MAC address is not the machine’s own; every pod has one of its own',
     remedy:
-      'allow MAC address spoofing (Hyper-V: Set-VMNetworkAdapter -MacAddressSpoofing On; VMware: accept forged transmits and promiscuous mode)',
+      'allow MAC address spoofing (Hyper-V: Set-VMNetworkAdapter -MacAddressSpoofing On; VMware: accept forged ' +
+      'transmits and promiscuous mode)',
     mends: 'nothing',
   },
   {
@@ -47,14 +48,16 @@ export const network: readonly WindowsSignature[] = [
     cause: 'kube-proxy goes on with the source address that it had reserved in its former network',
     remedy: 'kbuild up before the join, or delete C:\\sourcevip and restart kube-proxy',
     mends:
-      '`up` removes it before a join, and kube-proxy reserves another one when its network changed, or when the file cannot be read',
+      '`up` removes it before a join, and kube-proxy reserves another one when its network changed, or when the ' +
+      'file cannot be read',
   },
   {
     name: 'endpoints-deleted',
     symptom: 'Virtual adapters and HNS endpoints of running pods vanish',
     see: '`Get-HnsEndpoint` before and after a restart of kube-proxy',
     cause:
-      'kube-proxy does not know that it runs on the node that it is on, and deletes endpoints that it takes for remote ones',
+      'kube-proxy does not know that it runs on the node that it is on, and deletes endpoints that it takes for ' +
+      'remote ones',
     remedy: 'start it with --hostname-override and the node’s name',
     mends: 'kbuild always sets it, for the network plugin and the kubelet too',
   },
@@ -68,7 +71,8 @@ export const network: readonly WindowsSignature[] = [
         ? undefined
         : `no adapter has ${host.internalAddress}`,
     cause:
-      'the address at which the host is a node is on no adapter: a wrong internalAddress, or HNS lost its virtual switch',
+      'the address at which the host is a node is on no adapter: a wrong internalAddress, or HNS lost its ' +
+      'virtual switch',
     remedy: 'compare internalAddress with `Get-NetIPAddress`; restart the host when a vEthernet adapter is missing',
     mends: 'nothing',
   },

@@ -35,9 +35,12 @@ export const flannel: readonly WindowsSignature[] = [
   {
     name: 'exception-list',
     symptom: 'Pods reach other pods, but not the hosts; or the other way round, and answers come from a wrong address',
-    see: '`C:\\etc\\cni\\net.d\\10-flannel.conf`: Exceptions holds pods and Services; with host-gw also each host as /32, and never their subnet',
+    see:
+      '`C:\\etc\\cni\\net.d\\10-flannel.conf`: Exceptions holds pods and Services; with host-gw also each host ' +
+      'as /32, and never their subnet',
     cause:
-      'what is excepted from outbound NAT keeps the address of the pod, to which hosts of an overlay, and other machines of the network, have no way back',
+      'what is excepted from outbound NAT keeps the address of the pod, to which hosts of an overlay, and other ' +
+      'machines of the network, have no way back',
     remedy: 'kbuild up writes the list; pods must be made again to follow it',
     mends: '`up` writes it from podSubnet and serviceSubnet, with host-gw also from the addresses of the hosts',
   },
@@ -74,7 +77,8 @@ const limitations: readonly WindowsSignature[] = [
     symptom: 'Names resolve in Linux pods and not in Windows pods; nslookup and Resolve-DnsName disagree',
     see: '`Resolve-DnsName NAME.NAMESPACE.svc.cluster.local`',
     cause:
-      'a Windows pod has one DNS suffix, that of its namespace; a name with a dot is taken for whole; nslookup does not use the resolver of Windows; ClusterFirstWithHostNet is not supported',
+      'a Windows pod has one DNS suffix, that of its namespace; a name with a dot is taken for whole; nslookup ' +
+      'does not use the resolver of Windows; ClusterFirstWithHostNet is not supported',
     remedy: 'use whole names, and Resolve-DnsName to test',
     mends: 'limit',
   },
@@ -128,7 +132,8 @@ export const node: readonly WindowsSignature[] = [
     said: /The container operating system does not match the host operating system|no matching manifest for windows/,
     cause: 'the image, or the pause image, was made for another build of Windows than the host’s',
     remedy:
-      'use an image with a variant for the build, and the RuntimeClass windows-2022 or windows-2025 to choose hosts; for the pause image set windows.pauseImage',
+      'use an image with a variant for the build, and the RuntimeClass windows-2022 or windows-2025 to choose ' +
+      'hosts; for the pause image set windows.pauseImage',
     mends: 'the pause image is written with its version, one that has every supported build',
   },
   {
@@ -150,9 +155,11 @@ export const node: readonly WindowsSignature[] = [
       return strays.length === 0 ? undefined : `${strays.map(({ name }) => name).join(', ')} on it`;
     },
     cause:
-      'its DaemonSet or Deployment does not say that it is for Linux, as those of kubeadm have since 1.14, and tolerates every taint',
+      'its DaemonSet or Deployment does not say that it is for Linux, as those of kubeadm have since 1.14, and ' +
+      'tolerates every taint',
     remedy:
-      'kubectl -n kube-system patch daemonset kube-proxy --type merge -p \'{"spec":{"template":{"spec":{"nodeSelector":{"kubernetes.io/os":"linux"}}}}}\', and the like for others',
+      'kubectl -n kube-system patch daemonset kube-proxy --type merge -p ' +
+      '\'{"spec":{"template":{"spec":{"nodeSelector":{"kubernetes.io/os":"linux"}}}}}\', and the like for others',
     mends: 'nothing',
   },
   {
