@@ -205,7 +205,8 @@ export const pathRefused = (host: string, found: string): Refused =>
     'unsafe-path',
     host,
     `${found}; kbuild writes and shows as root only what no other user can lead elsewhere`,
-    'name a path whose folders and links belong to root and that no other user can write to, or give them to root; to take such a file back, move it away first',
+    'name a path whose folders and links belong to root and that no other user can write to, or give them to ' +
+      'root; to take such a file back, move it away first',
   );
 
 /** The user interrupted the run. Exit 130. */
@@ -239,9 +240,7 @@ export function throwAll(errors: readonly Error[]): void {
 }
 
 /** The exit code that an error calls for; 1 (a bug) for anything that is not kbuild's own. */
-export function exitCodeOf(error: unknown): number {
-  return error instanceof KbuildError ? error.exitCode : EXIT.bug;
-}
+export const exitCodeOf = (error: unknown): number => (error instanceof KbuildError ? error.exitCode : EXIT.bug);
 
 /** The most serious of several exit codes; 0 for none. */
 export const mostSerious = (codes: readonly number[]): number => SERIOUSNESS.find((code) => codes.includes(code)) ?? 0;

@@ -43,7 +43,9 @@ export const EXIT_CODES: readonly ExitCodePage[] = [
   {
     code: EXIT.usage,
     title: 'the inventory or the command line is wrong, or the question could not be asked; nothing was changed',
-    why: 'kbuild contacted no host, or it only read: without a terminal no operator can confirm a plan that has changes.',
+    why:
+      'kbuild contacted no host, or it only read: without a terminal no operator can confirm a plan that has ' +
+      'changes.',
     remedy: 'Correct what the message names (`kbuild validate` shows every problem), or pass `--yes`.',
   },
   {
@@ -61,23 +63,28 @@ export const EXIT_CODES: readonly ExitCodePage[] = [
   {
     code: EXIT.notConverged,
     title:
-      "changes were made, but a host does not match in time, or the run's deadline passed; `status`: the cluster is not healthy",
+      "changes were made, but a host does not match in time, or the run's deadline passed; `status`: the cluster " +
+      'is not healthy',
     why: 'The commands succeeded, and what kbuild observes afterwards still differs from the inventory.',
     remedy: 'See what is still needed (the message, `kbuild status`, `kbuild plan`), then run the same command again.',
   },
   {
     code: EXIT.checks,
     title: 'preflight checks failed; nothing was changed',
-    why: 'A check found something that `up` cannot mend, or could not observe it. A cluster built on it would fail later.',
+    why:
+      'A check found something that `up` cannot mend, or could not observe it. A cluster built on it would fail ' +
+      'later.',
     remedy: 'Mend the findings, which `kbuild check` lists with remedies, or lower one with `--ignore-check NAME`.',
   },
   {
     code: EXIT.refused,
     title:
-      'refused: quorum, a foreign cluster or CA, leftovers of unknown origin, a version step, an immutable setting, or another run holds the lock',
+      'refused: quorum, a foreign cluster or CA, leftovers of unknown origin, a version step, an immutable ' +
+      'setting, or another run holds the lock',
     why: 'The change would lose data or a cluster, or another run is at work. No flag overrides a refusal.',
     remedy:
-      'Do what the message says; `kbuild explain refusal` lists the reasons. `kbuild unlock` shows the holders of locks.',
+      'Do what the message says; `kbuild explain refusal` lists the reasons. `kbuild unlock` shows the holders ' +
+      'of locks.',
   },
   {
     code: EXIT.changesDue,

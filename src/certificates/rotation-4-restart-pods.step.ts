@@ -115,7 +115,8 @@ export const tokenHoldersRestarted = (rotating: Rotating): Step<'cluster'> => ({
     if (found.length === 0) return [];
     return [
       {
-        summary: `restart ${String(found.length)} workloads whose pods have tokens of ${loser.subject}: ${shown(found)}`,
+        summary:
+          `restart ${String(found.length)} workloads whose pods have ` + `tokens of ${loser.subject}: ${shown(found)}`,
         apply: (on) => restart(target, found, Math.ceil((sinceMs ?? 0) / 1000), on),
       },
     ];

@@ -92,7 +92,8 @@ function etcdObstacles(place: Place): readonly string[] {
   if (others.length === voters.length || healthy === others.length || healthy >= quorumOf(voters.length)) return [];
   const off = others.filter((member) => !member.healthy).map(({ name, id }) => (name === '' ? `member ${id}` : name));
   return [
-    `etcd would lose quorum without it: ${off.join(', ')} is not healthy (${String(healthy)} of ${String(voters.length)} voters left, quorum ${String(quorumOf(voters.length))})`,
+    `etcd would lose quorum without it: ${off.join(', ')} is not healthy (${String(healthy)} of ` +
+      `${String(voters.length)} voters left, quorum ${String(quorumOf(voters.length))})`,
   ];
 }
 

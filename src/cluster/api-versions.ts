@@ -99,7 +99,8 @@ export function refuseMixed(subject: string, cluster: ClusterUp, what: string): 
   throw new Refused(
     'upgrade-unfinished',
     subject,
-    `${what} is due, and the API servers run different versions (${apiVersionsText(cluster)}; kubeadm noted ${cluster.version}): they would be upgraded along with it`,
+    `${what} is due, and the API servers run different versions (${apiVersionsText(cluster)}; kubeadm noted ` +
+      `${cluster.version}): they would be upgraded along with it`,
     `finish the upgrade first: \`kbuild upgrade\` with kubernetes.version ${cluster.version}`,
   );
 }

@@ -38,7 +38,9 @@ export function nodeProblems(inventory: Inventory, node: NodeView): readonly Pro
     }));
   const taints = unexpectedTaints(host, node).map((taint) => ({
     message: `has the taint ${taintText(taint)}, which neither the inventory nor Kubernetes explains`,
-    remedy: `name it in the inventory (taints), or take it away: kubectl taint nodes ${name} ${taint.key}:${taint.effect}-`,
+    remedy:
+      `name it in the inventory (taints), or take it away: kubectl taint nodes ${name} ` +
+      `${taint.key}:${taint.effect}-`,
   }));
   return [
     ...(node.ready
@@ -55,7 +57,9 @@ export function nodeProblems(inventory: Inventory, node: NodeView): readonly Pro
           cordonOwner(node) === 'kbuild'
             ? {
                 message: 'is cordoned by kbuild: no new pods are scheduled there until that run is through',
-                remedy: `if no kbuild works on it now, run the command that drained it again: \`kbuild upgrade\`, \`kbuild up\` or \`kbuild remove ${name}\``,
+                remedy:
+                  'if no kbuild works on it now, run the command that drained it again: `kbuild upgrade`, ' +
+                  `\`kbuild up\` or \`kbuild remove ${name}\``,
               }
             : {
                 message: 'is cordoned: no new pods are scheduled there',

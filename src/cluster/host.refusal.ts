@@ -53,7 +53,8 @@ const anotherName: Reason<Seen> = reason(['other-cluster'], ({ inventory, fleet:
     'other-cluster',
     inventory.name,
     `the cluster that answers on ${cluster.via} is called "${cluster.name}", this inventory is "${inventory.name}"`,
-    `use the inventory of "${cluster.name}", or set kubernetes.adopt: ${cluster.caFingerprint} to take that cluster over`,
+    `use the inventory of "${cluster.name}", or set kubernetes.adopt: ${cluster.caFingerprint} to take that ` +
+      'cluster over',
   );
 });
 
@@ -81,14 +82,16 @@ function foreign(inventory: Inventory, fleet: Fleet, observed: Observed) {
       'other-cluster',
       host.name,
       `it belongs to the cluster "${told}", this inventory is "${inventory.name}"`,
-      `use the inventory of "${told}", or set kubernetes.adopt: ${facts.caFingerprint} to take that cluster over; else ${clean}`,
+      `use the inventory of "${told}", or set kubernetes.adopt: ${facts.caFingerprint} to take that cluster ` +
+        `over; else ${clean}`,
     );
   const cas = clusterCas(fleet);
   if (cas.size > 0 && facts.caFingerprint !== 'absent' && !shareCa(casOf(facts), cas))
     return new Refused(
       'other-cluster',
       host.name,
-      `it belongs to another cluster (CA ${shortFingerprint(facts.caFingerprint)}…, ${inventory.name} has ${[...cas].map(shortFingerprint).join('… and ')}…)`,
+      `it belongs to another cluster (CA ${shortFingerprint(facts.caFingerprint)}…, ${inventory.name} has ` +
+        `${[...cas].map(shortFingerprint).join('… and ')}…)`,
       clean,
     );
   const { marker } = facts;
@@ -98,7 +101,8 @@ function foreign(inventory: Inventory, fleet: Fleet, observed: Observed) {
       'unfinished-action',
       host.name,
       `an unfinished ${marker.action} of ${inventory.name} lies here, and kbuild does not undo it: ${why}`,
-      'finish it with the command that began it, or bring the control plane of the cluster back, and run the same command again',
+      'finish it with the command that began it, or bring the control plane of the cluster back, and run the ' +
+        'same command again',
     );
   }
   const traces = [...facts.kubernetesTraces].slice(0, 4).join(', ');

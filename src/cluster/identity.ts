@@ -52,7 +52,10 @@ export function nodeElsewhere(observed: Identity, { cluster }: Fleet): string | 
   const node = readyNode(cluster, observed.host.name);
   if (node === undefined || node.internalAddress === '') return undefined;
   if (addressesOf(observed).includes(node.internalAddress)) return undefined;
-  return `its node is Ready on another machine (${identityText(node.internalAddress, node.machineId)}), and this host is ${thisHost(observed)}`;
+  return (
+    `its node is Ready on another machine (${identityText(node.internalAddress, node.machineId)}), and this host ` +
+    `is ${thisHost(observed)}`
+  );
 }
 
 /**
@@ -97,7 +100,10 @@ export function memberElsewhere(observed: Identity, members: readonly MemberView
   const { name } = observed.host;
   const member = members.find((candidate) => candidate.name === name && candidate.healthy);
   if (member === undefined || addressesOf(observed).includes(peerAddress(member))) return undefined;
-  return `its etcd member ${member.id} is healthy on another machine (${peerAddress(member)}), and this host is ${thisHost(observed)}`;
+  return (
+    `its etcd member ${member.id} is healthy on another machine (${peerAddress(member)}), and this host ` +
+    `is ${thisHost(observed)}`
+  );
 }
 
 const OVERRIDE = '--hostname-override=';
@@ -181,7 +187,11 @@ function remedyOf(inventory: Inventory, { cluster }: Fleet, name: string, other:
     return `correct the addresses of ${name} and ${other!} in the inventory`;
   if (cluster.state === 'up' && cluster.nodes.some((node) => node.name === other))
     return `correct the address of ${name} in the inventory, or call this machine ${other!} there`;
-  return `correct the address of ${name} in the inventory; if this machine has taken the place of the other one (a disk from a backup, a new machine-id), switch the other one off and restart the kubelet here: the node tells then that it is this one`;
+  return (
+    `correct the address of ${name} in the inventory; if this machine has taken the place of the other one (a ` +
+    'disk from a backup, a new machine-id), switch the other one off and restart the kubelet here: the node ' +
+    'tells then that it is this one'
+  );
 }
 
 /**
@@ -205,7 +215,8 @@ export function otherMachine(
   return new Refused(
     'wrong-machine',
     host.name,
-    `the machine at ${host.address} is not ${host.name}: ${proof.why} (this machine is ${thisHost(observed)}${reported})`,
+    `the machine at ${host.address} is not ${host.name}: ${proof.why} (this machine is ` +
+      `${thisHost(observed)}${reported})`,
     remedyOf(inventory, fleet, host.name, proof.other),
   );
 }

@@ -48,7 +48,8 @@ function addressRefusal(inventory: Inventory, fleet: Fleet, observed: Observed) 
     'address-changed',
     host.name,
     `it joined ${inventory.name} with the address ${joined}, and the inventory says ${host.internalAddress}`,
-    `set its internalAddress back. To give it another one: \`kbuild remove ${host.name}\`, then edit it, then \`kbuild up\``,
+    `set its internalAddress back. To give it another one: \`kbuild remove ${host.name}\`, then edit it, then ` +
+      '`kbuild up`',
   );
 }
 

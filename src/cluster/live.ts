@@ -22,7 +22,9 @@ export function noCluster({ unreachable }: Fleet, none: KbuildError): KbuildErro
     hasRemedy(errors)
       ? {}
       : {
-          remedy: `make ${names} reachable and run the same command again: whether there is a cluster is not known until then`,
+          remedy:
+            `make ${names} reachable and run the same command again: whether there is a cluster is not known ` +
+            'until then',
         },
   );
 }

@@ -37,7 +37,9 @@ export function memberHost(inventory: Inventory, fleet: Fleet, except?: string):
 }
 
 const REMEDY =
-  'bring the members that are down back; if they are gone for good, go on with what the only one that is left has: `kbuild etcd recover --dead NAMES`, or put the others back to a snapshot: `kbuild etcd snapshot restore FILE --dead NAMES`';
+  'bring the members that are down back; if they are gone for good, go on with what the only one that is left ' +
+  'has: `kbuild etcd recover --dead NAMES`, or put the others back to a snapshot: `kbuild etcd snapshot restore ' +
+  'FILE --dead NAMES`';
 
 /** etcd as the first stacked member that answers sees it; undefined if none answers. */
 async function anyView(on: On, inventory: Inventory, fleet: Fleet): Promise<EtcdView | undefined> {
@@ -87,7 +89,8 @@ export const deadReasons: readonly Reason<Seen & { readonly lost: Refused<'quoru
     return new Refused(
       'cluster-down',
       names.join(', '),
-      `the API does not answer without ${names.length === 1 ? 'this host' : 'these hosts'}, and every change needs it (${cluster.reason})`,
+      `the API does not answer without ${names.length === 1 ? 'this host' : 'these hosts'}, and every change ` +
+        `needs it (${cluster.reason})`,
       'run the command again in a minute; if the API still does not answer, bring the hosts back first',
     );
   }),

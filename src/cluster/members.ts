@@ -60,7 +60,9 @@ export function gate({ members, alarms }: Membership, change: MembershipChange):
       if (member.learner) return allowed(`${called(member)} is a learner and has no vote (${counted})`);
       if (n === 1) return refused(`${called(member)} is the last voter`);
       const left = healthy.filter(({ id }) => id !== member.id).length;
-      const after = `without ${called(member)} ${String(left)} of ${String(n - 1)} would be healthy, quorum ${String(quorumOf(n - 1))}`;
+      const after =
+        `without ${called(member)} ${String(left)} of ${String(n - 1)} would be healthy, ` +
+        `quorum ${String(quorumOf(n - 1))}`;
       return left >= quorumOf(n - 1) ? allowed(`${counted}; ${after}`) : refused(`${counted}; ${after}`);
     }
     case 'promote': {
@@ -68,7 +70,9 @@ export function gate({ members, alarms }: Membership, change: MembershipChange):
       if (member?.learner !== true) return refused(`member ${change.id} is no learner`);
       if (!change.inSync || !started(member) || !member.healthy)
         return refused(`${called(member)} has not caught up with the leader`);
-      const after = `with ${member.name} ${String(h + 1)} of ${String(n + 1)} would be healthy, quorum ${String(quorumOf(n + 1))}`;
+      const after =
+        `with ${member.name} ${String(h + 1)} of ${String(n + 1)} would be healthy, ` +
+        `quorum ${String(quorumOf(n + 1))}`;
       return h + 1 >= quorumOf(n + 1) ? allowed(`${counted}; ${after}`) : refused(`${counted}; ${after}`);
     }
   }
@@ -217,7 +221,8 @@ export function livingElsewhere(
     'member-address',
     host.name,
     `its etcd member ${id} is healthy at ${url}, and the address of ${host.name} is ${host.internalAddress}`,
-    `correct the internalAddress of ${host.name} in the inventory; a host gets another one when it has left (docs/operations.md, "An address")`,
+    `correct the internalAddress of ${host.name} in the inventory; a host gets another one when it has left ` +
+      '(docs/operations.md, "An address")',
   );
 }
 

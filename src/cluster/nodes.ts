@@ -168,7 +168,8 @@ export const returnedHosts = (inventory: Inventory, fleet: Fleet): readonly Refu
         'host-returned',
         host.name,
         'it was removed from the cluster and came back with what it had: its node and its etcd member are gone',
-        `\`kbuild reset --hosts ${host.name}\` cleans it${STOPPED_FIRST[inventory.loadBalancer.kind]}; then \`kbuild up\` joins it anew`,
+        `\`kbuild reset --hosts ${host.name}\` cleans it${STOPPED_FIRST[inventory.loadBalancer.kind]}; then ` +
+          '`kbuild up` joins it anew',
       ),
     ];
   });

@@ -53,7 +53,8 @@ function lastControlPlane(removal: Removal): Refused<'last-control-plane'> | und
   return new Refused(
     'last-control-plane',
     lost.join(', '),
-    `${controls.length === 1 ? 'it is the last control plane' : 'they are all control planes'} of ${removal.inventory.name}`,
+    `${controls.length === 1 ? 'it is the last control plane' : 'they are all control planes'} ` +
+      `of ${removal.inventory.name}`,
     'join another control plane first',
   );
 }
@@ -169,7 +170,8 @@ function silentMember(seen: Resetting, observed: Observed): Refused<'cluster-dow
   return new Refused(
     'cluster-down',
     host.name,
-    `it is ${role === 'etcd' ? 'an etcd member' : 'a control plane'} of a cluster that does not answer, and its etcd member may be needed`,
+    `it is ${role === 'etcd' ? 'an etcd member' : 'a control plane'} of a cluster that does not answer, and its ` +
+      'etcd member may be needed',
     'bring the cluster back first: `kbuild status` says what does not answer',
   );
 }

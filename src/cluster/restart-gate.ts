@@ -92,7 +92,8 @@ async function passed(place: Place, on: On, other: () => Promise<void>): Promise
   throw new NotSpared(
     host.name,
     needed,
-    `${host.name} was left as it is. Mend what is missing, and run the same command again (docs/upgrade.md, "One control plane at a time")`,
+    `${host.name} was left as it is. Mend what is missing, and run the same command again (docs/upgrade.md, "One ` +
+      'control plane at a time")',
   );
 }
 

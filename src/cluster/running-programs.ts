@@ -43,9 +43,15 @@ export function cleaningAdvice(observed: Observed, reset: string): string {
   const { host, facts } = observed;
   const alive = runningPrograms(observed);
   if (alive.length > 0)
-    return `a cluster may live there (${alive.join(', ')} runs on ${host.name}): find out which, and take ${host.name} out of this inventory`;
+    return (
+      `a cluster may live there (${alive.join(', ')} runs on ${host.name}): find out which, and take ` +
+      `${host.name} out of this inventory`
+    );
   const data = facts.kubernetesTraces.has(`${paths.etcdData}/member`)
     ? `; it deletes the etcd data in ${paths.etcdData}: copy that folder first if a cluster may need it`
     : '';
-  return `take ${host.name} out of the inventory, or, if no cluster needs what is on it, clean it with \`${reset}\`${data}`;
+  return (
+    `take ${host.name} out of the inventory, or, if no cluster needs what is on it, clean it with ` +
+    `\`${reset}\`${data}`
+  );
 }

@@ -46,7 +46,8 @@ const movedEndpoint: Reason<Seen> = reason(['endpoint-changed'], ({ inventory, f
     'endpoint-changed',
     inventory.name,
     `the endpoint is ${endpoint}, and the cluster is at ${live === '' ? 'none' : live}`,
-    `lead the cluster there: \`kbuild move-endpoint ${endpoint}\`${live === '' ? '' : `; or set kubernetes.endpoint back to ${live}`}`,
+    `lead the cluster there: \`kbuild move-endpoint ${endpoint}\`` +
+      (live === '' ? '' : `; or set kubernetes.endpoint back to ${live}`),
   );
 });
 
@@ -99,7 +100,8 @@ function duringUpgrade({ inventory, fleet, cluster, names }: Growth): Refused<'u
     'upgrade-unfinished',
     names,
     `no control plane joins in the middle of an upgrade (${found.join('; ')})`,
-    `finish the upgrade first: \`kbuild upgrade\` with kubernetes.version ${versions.toSorted(compareVersions).at(-1)!}; then run the same command again`,
+    'finish the upgrade first: `kbuild upgrade` with kubernetes.version ' +
+      `${versions.toSorted(compareVersions).at(-1)!}; then run the same command again`,
   );
 }
 
@@ -119,7 +121,8 @@ function endpointOfHost({ inventory, cluster, names }: Growth): Refused<'endpoin
     'endpoint-of-host',
     names,
     `the cluster's endpoint ${inventory.endpoint} is the address of ${owner}, so it cannot get more control planes`,
-    'set kubernetes.endpoint (and loadBalancer) to a name or a virtual address, and lead the cluster there: `kbuild move-endpoint HOST:PORT`; then run the same command again',
+    'set kubernetes.endpoint (and loadBalancer) to a name or a virtual address, and lead the cluster there: ' +
+      '`kbuild move-endpoint HOST:PORT`; then run the same command again',
   );
 }
 
@@ -132,7 +135,8 @@ function unnamedControlPlanes({ inventory, cluster, names }: Growth): readonly R
         new Refused(
           'unnamed-control-plane',
           names,
-          `the inventory does not name ${name}, a control plane of the cluster: kbuild cannot tell whether it is healthy`,
+          `the inventory does not name ${name}, a control plane of the cluster: kbuild cannot tell whether it is ` +
+            'healthy',
           `name it in the inventory, or take it out with \`kbuild remove ${name}\``,
         ),
     );
@@ -158,8 +162,7 @@ const growthReasons: readonly Reason<Growth>[] = [
 function isYetToJoin(inventory: Inventory, fleet: Fleet, host: LinuxHost): boolean {
   const facts = linuxFacts(fleet, host);
   if (facts === undefined) return false;
-  const found = standing({ inventory, host, facts, fleet });
-  return found !== 'joined' && found !== 'foreign';
+  return !['joined', 'foreign'].includes(standing({ inventory, host, facts, fleet }));
 }
 
 /** Control planes that would join a live cluster, if the cluster cannot take them. */
@@ -184,7 +187,8 @@ function founding({ inventory, fleet, hosts }: Up): Refused<'cannot-create' | 'f
       'cannot-create',
       inventory.name,
       `no cluster was found, and none can be created: ${found.none}`,
-      'every control plane of the inventory must answer before the first build; take one that is gone out of the inventory',
+      'every control plane of the inventory must answer before the first build; take one that is gone out of the ' +
+        'inventory',
     );
   if (selects(hosts, found.host.name)) return undefined;
   return new Refused(

@@ -61,7 +61,9 @@ export function refuseAbsentHosts(run: Run): void {
     run,
     ({ role }) => role !== 'load-balancer',
     (names) =>
-      `every host must know the authorities: make ${names.join(', ')} reachable, or take ${names.length === 1 ? 'it' : 'them'} out with \`kbuild remove\`; a worker that is gone for good: \`${commandWithDead(run, names)}\``,
+      `every host must know the authorities: make ${names.join(', ')} reachable, or take ` +
+      `${names.length === 1 ? 'it' : 'them'} out with \`kbuild remove\`; a worker that is gone for good: ` +
+      `\`${commandWithDead(run, names)}\``,
   );
 }
 

@@ -136,7 +136,9 @@ async function toCommand(bytes: Bytes, command: string, env: Context['env'], sig
       throw new UsageError(`the command of --to cannot be run: ${String(status.reason)}`);
     if (status.value !== 0 || written.status === 'rejected')
       throw new UsageError(
-        `the command of --to failed: status ${String(status.value)}${status.value === 0 ? ', before it had read the whole backup' : ''}${printed.trim() === '' ? '' : `\n${printed.trim()}`}`,
+        `the command of --to failed: status ${String(status.value)}` +
+          (status.value === 0 ? ', before it had read the whole backup' : '') +
+          (printed.trim() === '' ? '' : `\n${printed.trim()}`),
         { remedy: 'what it wrote is no backup: delete it' },
       );
   } catch (error) {

@@ -23,7 +23,8 @@ function contentsText(manifest: Manifest): string {
       : [
           lineOf(
             'encrypted with',
-            `${encryption.keys.map(({ provider, name }) => `${provider} ${name}`).join(', ')}, not in this backup: keep ${encryption.path} elsewhere`,
+            `${encryption.keys.map(({ provider, name }) => `${provider} ${name}`).join(', ')}, not in this ` +
+              `backup: keep ${encryption.path} elsewhere`,
           ),
         ]),
     ...files.map(({ name, path }) => lineOf(name, path)),

@@ -27,7 +27,10 @@ export const backup = declare({
   name: 'backup',
   summary: 'Write all that a disaster needs into one encrypted file',
   details:
-    'A verified snapshot of etcd, the keys of the control plane, the inventory, and hashes of the keys that encrypt Secrets at rest. Always encrypted ([age](https://age-encryption.org)): for the recipients of `--recipient` or of `backup.recipients` in the inventory, else by a passphrase that kbuild asks for. Prints the path of the file, which has mode 0600. See [operations](operations.md#backup).',
+    'A verified snapshot of etcd, the keys of the control plane, the inventory, and hashes of the keys that ' +
+    'encrypt Secrets at rest. Always encrypted ([age](https://age-encryption.org)): for the recipients of ' +
+    '`--recipient` or of `backup.recipients` in the inventory, else by a passphrase that kbuild asks for. Prints ' +
+    'the path of the file, which has mode 0600. See [operations](operations.md#backup).',
   onHosts: 'changes',
   operand: { name: '[file]', summary: 'where to; it must not be there yet' },
   options: [
@@ -71,7 +74,11 @@ export const restore = declare({
   name: 'restore',
   summary: 'Bring a cluster back whose control planes are all lost, from a backup',
   details:
-    'The control planes of the inventory are new, empty hosts, with the old names and addresses or others. The first one begins with the keys and the data of the backup, the others join it, and workers come back by themselves. It says what is missing before it begins, and refuses while a control plane of the cluster lives. The same command finishes a run that was cut off. See [operations](operations.md#all-control-planes-are-lost).',
+    'The control planes of the inventory are new, empty hosts, with the old names and addresses or others. The ' +
+    'first one begins with the keys and the data of the backup, the others join it, and workers come back by ' +
+    'themselves. It says what is missing before it begins, and refuses while a control plane of the cluster ' +
+    'lives. The same command finishes a run that was cut off. See ' +
+    '[operations](operations.md#all-control-planes-are-lost).',
   onHosts: 'changes',
   operand: { name: '<backup>', summary: 'a file of `kbuild backup`' },
   options: [...usual, identity, passphraseFile, dead, yes, kubeconfig, bundleOnFailure, timeout],

@@ -75,7 +75,8 @@ export const runRenewCa = (outer: Context, flags: RenewCaOptions, operands: read
         ],
         end: () =>
           isAway
-            ? 'the hosts have the renewed authorities. Run `kbuild certs recover` now, and then this command once more: it tells pods and joining hosts\n'
+            ? 'the hosts have the renewed authorities. Run `kbuild certs recover` now, and then this command ' +
+              'once more: it tells pods and joining hosts\n'
             : '',
       });
     },

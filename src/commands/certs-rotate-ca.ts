@@ -58,13 +58,16 @@ function leftTokensText(cluster: ClusterView, { workloads, secretTokens }: Omit<
   if (cluster.state !== 'up') return '';
   const { pods, secrets } = cluster.tokenUse;
   const left = pods.filter(({ workload }) => workloads === 'leave' || workload === 'none');
+  const before =
+    secretTokens === 'leave'
+      ? 'those of the key that goes will be refused'
+      : 'have them signed anew before the key goes';
   return [
     left.length === 0
       ? ''
-      : `\npods that this run does not restart (their kubelets renew the files of their tokens; restart those that read theirs only once): ${namedObjects(left)}\n`,
-    secrets.length === 0
-      ? ''
-      : `\nSecrets with tokens that nothing renews (${secretTokens === 'leave' ? 'those of the key that goes will be refused' : 'have them signed anew before the key goes'}): ${namedObjects(secrets)}\n`,
+      : '\npods that this run does not restart (their kubelets renew the files of their tokens; restart those ' +
+        `that read theirs only once): ${namedObjects(left)}\n`,
+    secrets.length === 0 ? '' : `\nSecrets with tokens that nothing renews (${before}): ${namedObjects(secrets)}\n`,
   ].join('');
 }
 
@@ -74,7 +77,10 @@ function leftReadersText({ connected }: Run, rotating: Omit<Rotating, 'when'>): 
   if (rotating.name === 'sa') return leftTokensText(connected.observations.fleet().cluster, rotating);
   if (rotating.name !== 'ca' || rotating.direction === 'back' || left.length === 0) return '';
   const shown = left.slice(0, 20).join(', ');
-  return `\npods that may know the old CA alone, and that this run does not restart (restart them before you go on, if they use the API): ${shown}${left.length > 20 ? ` and ${String(left.length - 20)} more` : ''}\n`;
+  return (
+    '\npods that may know the old CA alone, and that this run does not restart (restart them before you go on, ' +
+    `if they use the API): ${shown}${left.length > 20 ? ` and ${String(left.length - 20)} more` : ''}\n`
+  );
 }
 
 /** @throws Refused if kubernetes.adopt would no longer be this cluster's CA */
@@ -102,7 +108,8 @@ function questionsOf(name: RotatedName, isBack: boolean): Readonly<Record<Rotati
         : 'Sign service account tokens with the new key, and restart workloads with tokens of the old one?',
       drop: isBack
         ? 'Take the new key out? Tokens that it has signed are refused from then on.'
-        : 'Take the old key out? There is no way back, and tokens that it has signed are refused from then on, also those that people and CI hold.',
+        : 'Take the old key out? There is no way back, and tokens that it has signed are refused from then on, ' +
+          'also those that people and CI hold.',
     };
   return {
     trust: 'Have everything trust a new authority beside the old one?',
@@ -111,7 +118,8 @@ function questionsOf(name: RotatedName, isBack: boolean): Readonly<Record<Rotati
       : 'Sign everything with the new authority? Clients whose kubeconfigs know the old one alone lose the API.',
     drop: isBack
       ? 'Take the new authority out?'
-      : 'Take the old authority out? There is no way back, and kubeconfigs that it has signed are refused from then on.',
+      : 'Take the old authority out? There is no way back, and kubeconfigs that it has signed are refused from ' +
+        'then on.',
   };
 }
 
@@ -151,7 +159,8 @@ function endText(run: Run, flags: RotateCaOptions, name: RotatedName): string {
     return `${name}: ${stage}. Run \`${command}\` to take the old one out, or with --rollback to go back\n`;
   return name === 'sa'
     ? `${name}: ${stage}. Run \`${command}\` to go on, or with --rollback to go back\n`
-    : `${name}: ${stage}. Give clients outside the cluster the new kubeconfig, then run \`${command}\` to go on, or with --rollback to go back\n`;
+    : `${name}: ${stage}. Give clients outside the cluster the new kubeconfig, then run \`${command}\` to go on, ` +
+        'or with --rollback to go back\n';
 }
 
 /** Who holds service account tokens, before their key is rotated. */

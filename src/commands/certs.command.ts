@@ -16,7 +16,8 @@ export const recoverCerts = declare({
   name: 'recover',
   summary: 'Bring a cluster back whose certificates have expired, over SSH alone',
   details:
-    'Kubelets of control planes first, then etcd and the control planes, then the workers. It renews what has ended or ends soon and nothing else; authorities must be valid.',
+    'Kubelets of control planes first, then etcd and the control planes, then the workers. It renews what has ' +
+    'ended or ends soon and nothing else; authorities must be valid.',
   onHosts: 'changes',
   operand: inventoryOperand,
   options: [...usual, yes, kubeconfig, bundleOnFailure, timeout],
@@ -33,7 +34,10 @@ export const renewCa = declare({
   name: 'renew-ca',
   summary: 'Give authorities a new end, with the same key: what they have signed stays valid',
   details:
-    "Without names, all authorities whose keys are on the control planes. The cluster's CA goes to every host, kubeconfig and pod; controller managers, schedulers, kube-vip and kubelets restart, one control plane at a time, etcd and API servers only for etcd's. No kubeconfig needs to be replaced before the old end. If a key may have been stolen, `kbuild certs rotate-ca` is needed.",
+    "Without names, all authorities whose keys are on the control planes. The cluster's CA goes to every host, " +
+    'kubeconfig and pod; controller managers, schedulers, kube-vip and kubelets restart, one control plane at a ' +
+    "time, etcd and API servers only for etcd's. No kubeconfig needs to be replaced before the old end. If a key " +
+    'may have been stolen, `kbuild certs rotate-ca` is needed.',
   onHosts: 'changes',
   operand: {
     name: '[names...]',
@@ -60,7 +64,9 @@ export const renewCerts = declare({
   name: 'renew',
   summary: 'Renew certificates with new keys, on one control plane after the other',
   details:
-    'Without names, those that end soon (`certificates.renewBefore`). It restarts nothing but the controller manager, the scheduler and kube-vip, whose kubeconfigs have theirs inside. It renews no authority, and nothing that a kubelet renews by itself.',
+    'Without names, those that end soon (`certificates.renewBefore`). It restarts nothing but the controller ' +
+    'manager, the scheduler and kube-vip, whose kubeconfigs have theirs inside. It renews no authority, and ' +
+    'nothing that a kubelet renews by itself.',
   onHosts: 'changes',
   operand: {
     name: '[names...]',
@@ -95,7 +101,12 @@ export const rotateCa = declare({
   name: 'rotate-ca',
   summary: 'Replace an authority by one with a new key, or the key of service accounts',
   details:
-    'Three parts, each asked about by itself: hosts, kubeconfigs and pods **trust** both authorities; the new one **signs** everything anew; the old one goes (**drop**). Until the last part begins, `--rollback` takes it back. The same command goes on where a run was cut off. Clients outside the cluster need the kubeconfig that the first part writes before the second begins: `--until trust` leaves them time. See [operations](operations.md#a-new-certificate-authority), for `sa` [the key of service accounts](operations.md#the-key-of-service-accounts).',
+    'Three parts, each asked about by itself: hosts, kubeconfigs and pods **trust** both authorities; the new ' +
+    'one **signs** everything anew; the old one goes (**drop**). Until the last part begins, `--rollback` takes ' +
+    'it back. The same command goes on where a run was cut off. Clients outside the cluster need the kubeconfig ' +
+    'that the first part writes before the second begins: `--until trust` leaves them time. See ' +
+    '[operations](operations.md#a-new-certificate-authority), for `sa` [the key of service ' +
+    'accounts](operations.md#the-key-of-service-accounts).',
   onHosts: 'changes',
   operand: {
     name: '[authority]',
@@ -139,7 +150,8 @@ export const certs = declare({
   name: 'certs',
   summary: 'Show every certificate of the cluster: its host, subject, end, and what renews it',
   details:
-    'Exit 5 when one has expired, 3 when those of a host are not known. `kbuild certs renew` renews them, see [operations](operations.md#certificates).',
+    'Exit 5 when one has expired, 3 when those of a host are not known. `kbuild certs renew` renews them, see ' +
+    '[operations](operations.md#certificates).',
   onHosts: 'reads',
   operand: inventoryOperand,
   options: [

@@ -91,7 +91,10 @@ function checkText(
   if (obstacle !== undefined && obstacle.exitCode !== EXIT.checks) return findingsText(found);
   const explain = found.length === 0 ? '' : '\n`kbuild explain check NAME` explains a check\n';
   const next = found.some(stops) ? sameCommand(run, 'check') : sameCommand(run, 'plan');
-  return `${findingsText(found)}${explain}${checkVerdict(hosts, found)}\nnext: ${found.some(stops) ? 'mend them, then ' : ''}${next}\n`;
+  return (
+    `${findingsText(found)}${explain}${checkVerdict(hosts, found)}\nnext: ` +
+    `${found.some(stops) ? 'mend them, then ' : ''}${next}\n`
+  );
 }
 
 /** `kbuild check`: every preflight check, all findings at once. Reads only. */

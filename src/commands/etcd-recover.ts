@@ -31,7 +31,8 @@ function onlyMember(run: Run, members: readonly LinuxHost[]): LinuxHost {
     'several-members-left',
     run.inventory.name,
     `etcd can be recovered from one member only, and ${names} are not declared dead`,
-    `if more than half of all members can start, start them: etcd has quorum then; else switch off all but one, and name them: \`${commandWithDead(run, ['NAMES'])}\``,
+    'if more than half of all members can start, start them: etcd has quorum then; else switch off all but one, ' +
+      `and name them: \`${commandWithDead(run, ['NAMES'])}\``,
   );
 }
 
@@ -88,7 +89,8 @@ function wordsOf({ flags, inventory }: Run, { restore, survivor: { name } }: Rec
     ];
   const dead = flags.dead?.join(', ') ?? '';
   return [
-    `This makes what etcd of ${name} has the data of ${inventory.name}. What only ${dead} had is lost.\nKeep ${dead} switched off: together they would serve the data of before.\n`,
+    `This makes what etcd of ${name} has the data of ${inventory.name}. What only ${dead} had is lost.\nKeep ` +
+      `${dead} switched off: together they would serve the data of before.\n`,
     `Recover ${inventory.name} from ${name}?`,
   ];
 }
@@ -101,9 +103,12 @@ function report({ connected, context, flags, inventory }: Run, { restore, surviv
   const next =
     dead.length === 0
       ? ''
-      : `remove the others, \`kbuild remove ${dead.join(' ')} --dead ${dead.join(',')}\`, and grow again with new machines: \`kbuild up\`\n`;
+      : `remove the others, \`kbuild remove ${dead.join(' ')} --dead ${dead.join(',')}\`, and grow again with ` +
+        'new machines: `kbuild up`\n';
   context.out(
-    `${inventory.name} goes on with what ${survivor.name} had (etcd serves it as ${restoredMemberId(restore, survivor)}); its data before is in ${survivor.name}:${keptFolder(etcdFolder, restore)}\n${next}`,
+    `${inventory.name} goes on with what ${survivor.name} had (etcd serves it as ` +
+      `${restoredMemberId(restore, survivor)}); its data before is in ` +
+      `${survivor.name}:${keptFolder(etcdFolder, restore)}\n${next}`,
   );
 }
 

@@ -48,7 +48,8 @@ export function restoredHosts(run: Run): RestoredHosts {
     run,
     ({ name }) => names.has(name),
     (gone) =>
-      `all control planes and members of etcd are restored together: make ${gone.join(', ')} reachable; if gone for good: add --dead ${gone.join(',')}`,
+      `all control planes and members of etcd are restored together: make ${gone.join(', ')} reachable; if gone ` +
+      `for good: add --dead ${gone.join(',')}`,
   );
   const unreadable = fleet.hosts
     .filter(({ host }) => names.has(host.name))
@@ -89,7 +90,8 @@ export async function refuseOtherSnapshot(run: Run, hosts: readonly LinuxHost[],
     throw new Refused(
       'snapshot-of-other-cluster',
       run.inventory.name,
-      `${file} is no snapshot of this cluster: it holds ${found.size === 0 ? 'no certificate authority' : 'others'}, not ${cluster.cas.join(' or ')}`,
+      `${file} is no snapshot of this cluster: it holds ` +
+        `${found.size === 0 ? 'no certificate authority' : 'others'}, not ${cluster.cas.join(' or ')}`,
       'restore a snapshot of this cluster',
     );
 }

@@ -48,8 +48,10 @@ function reportRestored({ connected, context, flags, inventory }: Run, restore: 
   );
   context.out(
     restore.hasEnded === true
-      ? `an earlier run has put ${inventory.name} back to ${restore.snapshot}; the data before it is in ${kept.join(', ')}; to restore it once more, run the same command again\n`
-      : `${inventory.name} is what ${restore.snapshot} held (etcd serves it as ${ids}); the data before it is in ${kept.join(', ')}\n`,
+      ? `an earlier run has put ${inventory.name} back to ${restore.snapshot}; the data before it is in ` +
+          `${kept.join(', ')}; to restore it once more, run the same command again\n`
+      : `${inventory.name} is what ${restore.snapshot} held (etcd serves it as ${ids}); the data before it is in ` +
+          `${kept.join(', ')}\n`,
   );
 }
 
@@ -111,7 +113,8 @@ const restoreSnapshot = (outer: Context, flags: RestoreSnapshotOptions, file: st
       restore.hasEnded === true
         ? [`An earlier run has ended this restore, and its notes are left: nothing is restored now.\n`, 'Remove them?']
         : [
-            `This puts ${inventory.name} back to ${snapshot}: every change since then is lost, and the API is away meanwhile.\n`,
+            `This puts ${inventory.name} back to ${snapshot}: every change since then is lost, and the API is ` +
+              'away meanwhile.\n',
             `Restore ${names}?`,
           ];
     showPlan(run, plan, { notes });

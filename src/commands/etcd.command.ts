@@ -6,7 +6,9 @@ export const defragmentEtcd = declare({
   name: 'defragment',
   summary: 'Make room in etcd, and disarm its alarm NOSPACE',
   details:
-    'Defragments one member at a time, the leader last, each only while all members are healthy. Under the alarm NOSPACE it compacts etcd first, and disarms the alarm when every database is below its quota. Needs no API. The same command finishes a run that was cut off. See [operations](operations.md#space-of-etcd).',
+    'Defragments one member at a time, the leader last, each only while all members are healthy. Under the alarm ' +
+    'NOSPACE it compacts etcd first, and disarms the alarm when every database is below its quota. Needs no API. ' +
+    'The same command finishes a run that was cut off. See [operations](operations.md#space-of-etcd).',
   onHosts: 'changes',
   operand: inventoryOperand,
   options: [...usual, option('--all', { summary: 'also defragment members with little to reclaim' }), yes, timeout],
@@ -20,7 +22,10 @@ export const recoverEtcd = declare({
   name: 'recover',
   summary: 'Make the data of the only etcd member that is left the cluster, when quorum is lost',
   details:
-    'Needs no snapshot and no API. It stops the control plane, makes new data from all that the member has, its log included, and starts it again as an etcd with one member; the old data is kept beside it. `--dead` names the hosts of all other members. It refuses while etcd has quorum. The same command finishes a run that was cut off. See [operations](operations.md#recover).',
+    'Needs no snapshot and no API. It stops the control plane, makes new data from all that the member has, its ' +
+    'log included, and starts it again as an etcd with one member; the old data is kept beside it. `--dead` ' +
+    'names the hosts of all other members. It refuses while etcd has quorum. The same command finishes a run ' +
+    'that was cut off. See [operations](operations.md#recover).',
   onHosts: 'changes',
   operand: inventoryOperand,
   options: [...usual, dead, yes, bundleOnFailure, timeout],

@@ -19,7 +19,12 @@ export const moveEndpoint = declare({
   name: 'move-endpoint',
   summary: 'Lead a live cluster to another endpoint: every kubelet and kubeconfig',
   details:
-    'The inventory names the new endpoint (`kubernetes.endpoint`, `loadBalancer`), and the operand says the same. kbuild builds the load balancer, has the API servers certified for the new name beside the old one, and proves from every host that the new endpoint serves this cluster. Only then it leads kubeconfigs, joining hosts, kube-proxy and the kubelets there, and notes the endpoint for kubeadm last. The old endpoint serves to the end; kbuild never removes it. The same command goes on where a run was cut off. See [operations](operations.md#another-endpoint).',
+    'The inventory names the new endpoint (`kubernetes.endpoint`, `loadBalancer`), and the operand says the ' +
+    'same. kbuild builds the load balancer, has the API servers certified for the new name beside the old one, ' +
+    'and proves from every host that the new endpoint serves this cluster. Only then it leads kubeconfigs, ' +
+    'joining hosts, kube-proxy and the kubelets there, and notes the endpoint for kubeadm last. The old endpoint ' +
+    'serves to the end; kbuild never removes it. The same command goes on where a run was cut off. See ' +
+    '[operations](operations.md#another-endpoint).',
   onHosts: 'changes',
   operand: { name: '<host:port>', summary: "the new endpoint, as the inventory's" },
   options: [
@@ -40,7 +45,9 @@ export const reboot = declare({
   name: 'reboot',
   summary: 'Reboot the Linux hosts that want it, drained and rolling',
   details:
-    'Restarts workers in batches, then etcd hosts, control planes and load balancers one at a time, the holder of the virtual address last. A new boot id proves each restart. The same command finishes a run that was cut off. Windows hosts are not rebooted.',
+    'Restarts workers in batches, then etcd hosts, control planes and load balancers one at a time, the holder ' +
+    'of the virtual address last. A new boot id proves each restart. The same command finishes a run that was ' +
+    'cut off. Windows hosts are not rebooted.',
   onHosts: 'changes',
   operand: {
     name: '[hosts...]',
@@ -90,7 +97,8 @@ export const reset = declare({
   name: 'reset',
   summary: 'Destroy the cluster, or clean hosts',
   details:
-    'Asks for the name of the cluster. With `--hosts`, it removes members of a live cluster as `remove` does, and cleans other hosts.',
+    'Asks for the name of the cluster. With `--hosts`, it removes members of a live cluster as `remove` does, ' +
+    'and cleans other hosts.',
   onHosts: 'changes',
   operand: inventoryOperand,
   options: [

@@ -5,7 +5,9 @@ export const explain = declare({
   name: 'explain',
   summary: 'Explain a setting of the inventory, a check, a refusal or an exit code',
   details:
-    'Type, default, allowed values, an example, what it is for, and where to read more, from the same source as these pages. `explain`, `explain check`, `explain refusal` and `explain exit` alone list what there is. Reads no inventory.',
+    'Type, default, allowed values, an example, what it is for, and where to read more, from the same source as ' +
+    'these pages. `explain`, `explain check`, `explain refusal` and `explain exit` alone list what there is. ' +
+    'Reads no inventory.',
   onHosts: 'nothing',
   operand: {
     name: '[topic...]',
@@ -30,7 +32,8 @@ export const init = declare({
   printsData: true,
   summary: 'Write a commented inventory, to standard output or to a new file',
   details:
-    'Asks a few questions. It asks none when one of its own flags is given, or where stdin is no terminal. It never overwrites a file. Beside a new file it writes `inventory.schema.json` for [editors](#editors).',
+    'Asks a few questions. It asks none when one of its own flags is given, or where stdin is no terminal. It ' +
+    'never overwrites a file. Beside a new file it writes `inventory.schema.json` for [editors](#editors).',
   onHosts: 'nothing',
   operand: inventoryOperand,
   options: [
@@ -60,7 +63,8 @@ export const schema = declare({
   printsData: true,
   summary: 'Print the JSON Schema of the inventory, or of a JSON document of kbuild',
   details:
-    'Editors complete an inventory by it: see [Editors](#editors). The schemas of documents are in [schemas/](schemas).',
+    'Editors complete an inventory by it: see [Editors](#editors). The schemas of documents are in ' +
+    '[schemas/](schemas).',
   onHosts: 'nothing',
   operand: inventoryOperand,
   options: [
@@ -88,7 +92,9 @@ export const validate = declare({
   name: 'validate',
   summary: 'Report every problem of the inventory with its line',
   details:
-    'Prints each problem as `file:line:column`. Runs no command and fetches no URL. Overrides of kubeadm, kubelets and kube-proxy are held against [what these know](changing-a-cluster.md#what-overrides-are-held-against).',
+    'Prints each problem as `file:line:column`. Runs no command and fetches no URL. Overrides of kubeadm, ' +
+    'kubelets and kube-proxy are held against [what these ' +
+    'know](changing-a-cluster.md#what-overrides-are-held-against).',
   onHosts: 'nothing',
   operand: inventoryOperand,
   options: [

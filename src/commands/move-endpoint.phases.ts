@@ -150,8 +150,10 @@ export const oldEndpointReasons: readonly Reason<SeenLive>[] = [
     return new Refused(
       'balancer-in-use',
       inUse.join(', '),
-      `kbuild's load balancer serves the old endpoint ${old} here, and would serve ${inventory.endpoint} alone from the beginning of the move`,
-      'build the load balancer of the new endpoint on other hosts of role load-balancer, or lead the cluster to a load balancer of your own',
+      `kbuild's load balancer serves the old endpoint ${old} here, and would serve ${inventory.endpoint} alone ` +
+        'from the beginning of the move',
+      'build the load balancer of the new endpoint on other hosts of role load-balancer, or lead the cluster to ' +
+        'a load balancer of your own',
     );
   }),
   reason(['host-name-taken'], ({ inventory, fleet, cluster }) => {
@@ -160,7 +162,8 @@ export const oldEndpointReasons: readonly Reason<SeenLive>[] = [
     return new Refused(
       'host-name-taken',
       renamed.map(({ host }) => host.name).join(', '),
-      `/etc/hosts leads the old endpoint ${liveEndpoint(cluster)} to another address (${takenNames({ inventory, facts: renamed[0]!.facts }).join(', ')}): both cannot have one name`,
+      `/etc/hosts leads the old endpoint ${liveEndpoint(cluster)} to another address ` +
+        `(${takenNames({ inventory, facts: renamed[0]!.facts }).join(', ')}): both cannot have one name`,
       'give the new endpoint another name, or only its address',
     );
   }),

@@ -27,7 +27,9 @@ import { moveEndpointPhases, oldEndpointReasons } from './move-endpoint.phases.t
 function checkOperand({ endpoint }: Inventory, [operand = '']: readonly string[]): void {
   if (operand === endpoint) return;
   throw new UsageError(`the command line says ${operand}, and the endpoint of the inventory is ${endpoint}`, {
-    remedy: `set kubernetes.endpoint (and loadBalancer) in the inventory to the new endpoint, then name it: \`kbuild move-endpoint ${endpoint}\``,
+    remedy:
+      'set kubernetes.endpoint (and loadBalancer) in the inventory to the new endpoint, then name it: `kbuild ' +
+      `move-endpoint ${endpoint}\``,
   });
 }
 
@@ -40,7 +42,8 @@ function refuse(run: Run): void {
     run,
     ({ name, role }) => nodes?.has(name) !== false || role === 'load-balancer',
     (names) =>
-      `every node must be led to the new endpoint: make ${names.join(', ')} reachable, or take out what is gone for good with \`kbuild remove\``,
+      `every node must be led to the new endpoint: make ${names.join(', ')} reachable, or take out what is gone ` +
+      'for good with `kbuild remove`',
   );
   refuseForeign(
     run,
@@ -52,7 +55,11 @@ function refuse(run: Run): void {
 /** What the operator may do with the old endpoint, and when. */
 function endText(old: string, { endpoint }: Run['inventory']): string {
   if (old === '' || old === endpoint) return '';
-  return `the cluster is led to ${endpoint}. The old endpoint ${old} still serves, and kbuild removes nothing of it. Give every kubeconfig outside the cluster the new one; when no client uses ${old} any more, take down what serves it. The API servers' certificates go on to name ${endpointHost(old)}\n`;
+  return (
+    `the cluster is led to ${endpoint}. The old endpoint ${old} still serves, and kbuild removes nothing of it. ` +
+    `Give every kubeconfig outside the cluster the new one; when no client uses ${old} any more, take down what ` +
+    `serves it. The API servers' certificates go on to name ${endpointHost(old)}\n`
+  );
 }
 
 async function move(run: Run, flags: MoveEndpointOptions): Promise<number> {

@@ -86,7 +86,8 @@ export const unwantedObjects: Step<'cluster'> = {
           ...(deleted.length === 0
             ? []
             : [
-                `delete ${titles(deleted)} (not in the inventory any more${deleted.some(isServiceCidr) ? '; a ServiceCIDR stays until no Service has an address of it' : ''})`,
+                `delete ${titles(deleted)} (not in the inventory any more` +
+                  (deleted.some(isServiceCidr) ? '; a ServiceCIDR stays until no Service has an address of it)' : ')'),
               ]),
           ...(kept.length === 0 ? [] : [`no longer manage ${titles(kept)} (it may hold objects of others)`]),
         ].join('; '),

@@ -33,12 +33,15 @@ function notes({ inventory, connected }: Run, leaving: readonly Leaving[]): stri
   return [
     ...(runsOn.length > 0
       ? [
-          `kbuild does not clean ${runsOn.join(', ')}: it has no connection there. Stop the kubelet there for good, or reset the machine: else its node registers again.\n`,
+          `kbuild does not clean ${runsOn.join(', ')}: it has no connection there. Stop the kubelet there for ` +
+            'good, or reset the machine: else its node registers again.\n',
         ]
       : []),
     ...('address' in loadBalancer && boots.length > 0
       ? [
-          `${boots.map(({ name }) => name).join(', ')} cannot be cleaned now: if it boots again, it claims the virtual address ${loadBalancer.address} too. Then run \`kbuild reset --hosts ${boots.map(({ name }) => name).join(',')}\` with it in the inventory.\n`,
+          `${boots.map(({ name }) => name).join(', ')} cannot be cleaned now: if it boots again, it claims the ` +
+            `virtual address ${loadBalancer.address} too. Then run \`kbuild reset --hosts ` +
+            `${boots.map(({ name }) => name).join(',')}\` with it in the inventory.\n`,
         ]
       : []),
     ...(still.length === 0

@@ -52,7 +52,9 @@ export function runsOf(context: Context, cluster: string): readonly RecordFile[]
   const runs = recordsIn(folder).toReversed();
   if (runs.length > 0) return runs;
   throw new UsageError(`no run of ${cluster} is recorded on this machine (looked in ${folder})`, {
-    remedy: `every command that contacts hosts leaves one; name another cluster with --cluster${others(clustersWithRuns(context))}, or the path of a record`,
+    remedy:
+      'every command that contacts hosts leaves one; name another cluster with ' +
+      `--cluster${others(clustersWithRuns(context))}, or the path of a record`,
   });
 }
 

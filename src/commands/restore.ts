@@ -105,7 +105,8 @@ async function refuseToBegin(run: Run, manifest: Manifest): Promise<Workers> {
     run,
     ({ role }) => role !== 'worker',
     (names) =>
-      `every control plane of the inventory must answer: make ${names.join(', ')} reachable, or take it out of the inventory`,
+      `every control plane of the inventory must answer: make ${names.join(', ')} reachable, or take it out of ` +
+      'the inventory',
   );
   const workers = workersOf(inventory, connected.observations.fleet(), manifest);
   throwAll(refusedFor(workerReasons, { inventory, workers }));
@@ -129,8 +130,10 @@ function notesOf({ inventory }: Run, manifest: Manifest, { own, others, unknown 
   const { ca, taken, controlPlanes: controls, encryption, kubernetes } = manifest;
   const kms = encryption?.keys.filter(({ provider }) => provider === 'kms') ?? [];
   return [
-    `This brings ${inventory.name} (CA ${ca}) back as it was at ${taken} (Kubernetes ${kubernetes}): every change since then is lost.`,
-    `Keep ${controls.map(({ name, address }) => `${name} (${address})`).join(', ')} of that time switched off, unless they are the hosts of this plan.`,
+    `This brings ${inventory.name} (CA ${ca}) back as it was at ${taken} (Kubernetes ${kubernetes}): every ` +
+      'change since then is lost.',
+    `Keep ${controls.map(({ name, address }) => `${name} (${address})`).join(', ')} of that time switched off, ` +
+      'unless they are the hosts of this plan.',
     own.length > 0
       ? `These come by themselves: ${own.join(', ')}.`
       : 'No worker knows this cluster: all of them join anew.',
@@ -138,7 +141,8 @@ function notesOf({ inventory }: Run, manifest: Manifest, { own, others, unknown 
     ...(unknown.length > 0 ? [`Not reached, and not verified: ${unknown.join(', ')}.`] : []),
     ...(kms.length > 0
       ? [
-          `Secrets are encrypted by a KMS plugin (${kms.map(({ name }) => name).join(', ')}): it must run on the control planes.`,
+          `Secrets are encrypted by a KMS plugin (${kms.map(({ name }) => name).join(', ')}): it must run on the ` +
+            'control planes.',
         ]
       : []),
     '',

@@ -26,7 +26,8 @@ export const status = declare({
   name: 'status',
   summary: 'Show the cluster: nodes, etcd, certificates, drift',
   details:
-    'Also the endpoint and the conditions, cordons and taints of nodes. The last line says whether the cluster is healthy (exit 0) or not (exit 5).',
+    'Also the endpoint and the conditions, cordons and taints of nodes. The last line says whether the cluster ' +
+    'is healthy (exit 0) or not (exit 5).',
   onHosts: 'reads',
   operand: inventoryOperand,
   options: [
@@ -35,7 +36,9 @@ export const status = declare({
     option('-w, --watch', {
       summary: 'observe again every few seconds, and show what changed, until Ctrl-C',
       details:
-        'On a terminal the cluster is drawn again with its changes marked; elsewhere a line follows for each change. With `--json` it prints one document a line, at the beginning and whenever something changed. What cannot be read for a moment is called unknown, not gone. Ends with 130.',
+        'On a terminal the cluster is drawn again with its changes marked; elsewhere a line follows for each ' +
+        'change. With `--json` it prints one document a line, at the beginning and whenever something changed. ' +
+        'What cannot be read for a moment is called unknown, not gone. Ends with 130.',
     }),
     parsedOption('--every <duration>', interval, {
       summary: 'with --watch: how long to wait between observations (default 5s)',

@@ -15,7 +15,9 @@ export const report = declare({
   name: 'report',
   summary: 'Show a run as one HTML file: result, timeline, failures, plan, cluster',
   details:
-    'Made from the record that every run leaves in `$XDG_STATE_HOME/kbuild/<cluster>/runs`, so old and interrupted runs can be shown too. The file needs no network and can be sent to others ([report.md](report.md)). kbuild overwrites only its own reports and traces.',
+    'Made from the record that every run leaves in `$XDG_STATE_HOME/kbuild/<cluster>/runs`, so old and ' +
+    'interrupted runs can be shown too. The file needs no network and can be sent to others ' +
+    '([report.md](report.md)). kbuild overwrites only its own reports and traces.',
   onHosts: 'nothing',
   operand: {
     name: '[run]',
@@ -56,7 +58,9 @@ export const completion = declare({
   printsData: true,
   summary: 'Print a script with which a shell completes command lines of kbuild',
   details:
-    'For bash (4 or newer), zsh, fish and PowerShell. It proposes commands, options and their values, and names of the inventory that the line names (`-i FILE`, `$KBUILD_INVENTORY`, `./inventory.yaml`). It contacts no host and runs no command of the inventory. See [Completion](#completion).',
+    'For bash (4 or newer), zsh, fish and PowerShell. It proposes commands, options and their values, and names ' +
+    'of the inventory that the line names (`-i FILE`, `$KBUILD_INVENTORY`, `./inventory.yaml`). It contacts no ' +
+    'host and runs no command of the inventory. See [Completion](#completion).',
   onHosts: 'nothing',
   operand: { name: '<shell>', summary: 'bash, zsh, fish or powershell', completes: SHELLS },
   options: [noColor],

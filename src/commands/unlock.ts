@@ -63,7 +63,10 @@ function errorOf(ask: () => Error | undefined): Error | undefined {
 
 function inWords({ holder, freed, notFreed }: Shown): string {
   if (holder === null) return 'not locked';
-  return `${freed ? 'freed; was ' : ''}held by ${holder}${notFreed === undefined ? '' : `; not freed: ${notFreed.message}`}`;
+  return (
+    `${freed ? 'freed; was ' : ''}held by ` +
+    `${holder}${notFreed === undefined ? '' : `; not freed: ${notFreed.message}`}`
+  );
 }
 
 /** A lock as JSON: its error is a message. */

@@ -27,7 +27,8 @@ export const check = declare({
     option('--active', {
       summary: 'run the surveys too: connections between hosts, disks for etcd, downloads',
       details:
-        'On a live cluster they also test the network from a pod on every node. Surveys listen on free ports, write one temporary file, and create and delete one namespace.',
+        'On a live cluster they also test the network from a pod on every node. Surveys listen on free ports, ' +
+        'write one temporary file, and create and delete one namespace.',
     }),
     option('--junit <file>', { summary: 'write the findings as JUnit XML' }),
     codeQuality,

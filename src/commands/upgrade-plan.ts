@@ -13,17 +13,18 @@ import { getsBinaries } from '../host/packages/installer.value.ts';
 import { controlPlanes, linuxHosts } from '../inventory/hosts.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { networkSteps } from '../network/plugins.step.ts';
-import { jsonDocument } from '../report/json.ts';
+import { type DocumentOf, jsonDocument } from '../report/json.ts';
 import { planText } from '../report/plan.ts';
 import { hostList } from '../report/text.ts';
-import { breaking, note, unknown, upgradeViewJson, upgradeViewText, warning } from '../report/upgrade.ts';
+import { breaking, note, unknown, upgradeViewText, warning } from '../report/upgrade.ts';
 import { wantedDownloads } from '../session/downloads.ts';
 import type { Run, RunPlan } from '../session/run.ts';
 import { atVersion } from '../upgrade/at-version.value.ts';
 import { handWritten } from '../upgrade/hand-written-flags.ts';
 import type { Hop } from '../upgrade/hop.ts';
 import { unreadableApis, unreadableRefusals } from '../upgrade/removed.refusal.ts';
-import { observeUpgrade, type UpgradeView } from '../upgrade/view.ts';
+import { observeUpgrade, type Part, type UpgradeView } from '../upgrade/view.ts';
+import { neverAllows } from '../upgrade/view-parts.facts.ts';
 
 type Seen = Kinds['linux'];
 
@@ -125,7 +126,9 @@ function takenAway(inventory: Inventory, { cluster }: Fleet, flags: UpgradeView[
   if (cluster.state !== 'up') return [];
   return handWritten(inventory, cluster.configuration, flags.value).map(
     ({ component, flag, nodes }) =>
-      `kubeadm takes --${flag} of ${component} away, which was written by hand into its manifest on ${hostList(nodes)}; to keep it, name it in \`kubeadm.cluster\` of the inventory and run \`kbuild up\` first`,
+      `kubeadm takes --${flag} of ${component} away, which was written by hand into its manifest on ` +
+      `${hostList(nodes)}; to keep it, name it in \`kubeadm.cluster\` of the inventory and run \`kbuild up\` ` +
+      'first',
   );
 }
 
@@ -160,8 +163,33 @@ export const upgradeNotesText = (notes: readonly string[]): string =>
 const joined = (blocks: readonly string[]): string => blocks.filter((block) => block !== '').join('\n');
 
 /** `1.34.4 → 1.35.8 → 1.36.3` */
-export const hopsText = (hops: readonly Hop[]): string =>
-  `Kubernetes ${[hops[0]?.from, ...hops.map(({ version }) => version)].filter((one, at, all) => one !== all[at - 1]).join(' → ')}\n`;
+export function hopsText(hops: readonly Hop[]): string {
+  const versions = [hops[0]?.from, ...hops.map(({ version }) => version)];
+  return `Kubernetes ${versions.filter((one, at, all) => one !== all[at - 1]).join(' → ')}\n`;
+}
+
+/**
+ * The view as the value of a JSON document: every name, and `{"unknown": REASON}` for a part that could not be
+ * observed.
+ */
+export function upgradeViewJson(view: UpgradeView): DocumentOf<'upgrade-plan'>['meets'] {
+  const of = <T>(part: Part<T>): T | { readonly unknown: string } => ('value' in part ? part.value : part);
+  const as = <T, Shown>(part: Part<T>, json: (value: T) => Shown): Shown | { readonly unknown: string } =>
+    'value' in part ? json(part.value) : part;
+  return {
+    evictions: as(view.evictions, ({ perNode, pods }) => ({ perNode: Object.fromEntries(perNode), pods })),
+    podDisruptionBudgets: as(view.budgets, (budgets) =>
+      budgets.map((budget) => ({ ...budget, neverAllows: neverAllows(budget) })),
+    ),
+    podsWithSeveralBudgets: of(view.twiceBudgeted),
+    webhooks: of(view.webhooks),
+    deprecatedApis: Object.fromEntries([...view.deprecatedApis].map(([host, part]) => [host, of(part)])),
+    unreadableObjects: of(view.unreadableObjects),
+    addons: of(view.addons),
+    nodes: of(view.nodes),
+    kured: of(view.kured),
+  };
+}
 
 /**
  * What the upgrade meets in the cluster, as text and as JSON. Reads only. `use`: where it is only shown, a part that

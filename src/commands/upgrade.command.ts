@@ -18,7 +18,8 @@ export const upgrade = declare({
   name: 'upgrade',
   summary: 'Bring the cluster to the Kubernetes version of the inventory, over as many minors as it takes',
   details:
-    'Downloads everything first. Then it upgrades etcd and the control planes one at a time, hop by hop, and the workers once, drained, in the last hop. The same command finishes an upgrade that was cut off.',
+    'Downloads everything first. Then it upgrades etcd and the control planes one at a time, hop by hop, and the ' +
+    'workers once, drained, in the last hop. The same command finishes an upgrade that was cut off.',
   onHosts: 'changes',
   operand: inventoryOperand,
   options: [

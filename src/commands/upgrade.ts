@@ -69,7 +69,8 @@ export async function waitForApi({ connected, context, signal }: Run): Promise<v
  */
 export const pausedText = (hosts: readonly string[], version: string): string =>
   [
-    `stopped after the first worker; still with an older kubelet: ${hosts.join(', ')}. Pods stay there; new ones prefer upgraded workers`,
+    `stopped after the first worker; still with an older kubelet: ${hosts.join(', ')}. Pods stay there; new ones ` +
+      'prefer upgraded workers',
     `  → \`kbuild upgrade\` with the same inventory goes on to ${version}; until then \`kbuild up\` changes no kubelet`,
     '',
   ].join('\n');
@@ -159,7 +160,8 @@ function refuseWorkersFirst({ inventory, connected }: Run, { changes }: RunPlan)
   throw new Refused(
     'minors-apart',
     inventory.name,
-    `${left.map(({ name }) => name).join(', ')} would stay older than the kubelets of ${workers.map(({ host }) => host).join(', ')}, which Kubernetes does not support`,
+    `${left.map(({ name }) => name).join(', ')} would stay older than the kubelets of ` +
+      `${workers.map(({ host }) => host).join(', ')}, which Kubernetes does not support`,
     'upgrade every control plane first: `kbuild upgrade --control-plane-only`',
   );
 }
@@ -261,9 +263,10 @@ export const runUpgrade = (outer: Context, flags: UpgradeOptions): Promise<numbe
         return mostSerious(reportLeftOut(run, waiting));
       }
       await checkKubeconfigPath(kubeconfig);
+      const { text } = await viewOf(run, plan, 'before an upgrade');
       showPlan(run, plan, {
         restarts: restartsOf(inventory, plan.changes),
-        notes: `${hopsText(hops)}${laterAddons(run, flags, hops)}${(await viewOf(run, plan, 'before an upgrade')).text}`,
+        notes: `${hopsText(hops)}${laterAddons(run, flags, hops)}${text}`,
       });
       if (changesIn(plan.changes).length > 0 && !(await confirmed(run, 'Carry out this upgrade?'))) return 0;
       const { code, isDone } = await carriedOut(run, flags, work, plan);

@@ -124,7 +124,8 @@ async function defragmentMembers(
     if (next === undefined) return;
     const its = hostOf(tools, next);
     const { dbSize, dbSizeInUse = dbSize } = next;
-    const summary = `defragment etcd (${sizeText(dbSize)}, ${sizeText(dbSizeInUse)} in use${next.leader ? ', the leader' : ''})`;
+    const role = next.leader ? ', the leader' : '';
+    const summary = `defragment etcd (${sizeText(dbSize)}, ${sizeText(dbSizeInUse)} in use${role})`;
     const command = script('etcd/etcd-defragment.sh', { FOLDER: folderOf(its), BYTES: dbSizeInUse });
     await change(tools, { host: its.name, step: 'etcd-defragmented', summary }, () =>
       on(its).job('etcd-defragment', withEtcd(inventory, its, command)),

@@ -1,15 +1,14 @@
 import type { Inventory } from '../inventory/inventory.ts';
 import { paths } from '../paths.ts';
 import type { Command } from '../shell/command.ts';
-import type { JsonObject } from '../shell/decode.ts';
+import { within } from '../shell/decode.ts';
 import { lines, probeInPlace } from '../shell/probe.ts';
 import { sh } from '../shell/sh.ts';
 import { script, using } from '../templates.ts';
 
 /** The folder for etcd's data on a host: kubeadm's default, or `kubeadm.cluster.etcd.local.dataDir`. */
 export function etcdFolderOf({ kubeadm }: Pick<Inventory, 'kubeadm'>): string {
-  const etcd = kubeadm.cluster['etcd'] as { readonly local?: JsonObject } | undefined;
-  const folder = etcd?.local?.['dataDir'];
+  const folder = within(kubeadm.cluster, 'etcd', 'local')['dataDir'];
   return typeof folder === 'string' && folder !== '' ? folder : paths.etcdData;
 }
 

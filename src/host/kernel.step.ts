@@ -62,13 +62,14 @@ export const sysctls: Step = {
       const found = facts.sysctls[name]!;
       return found !== value && (name in REQUIRED_SYSCTLS || !NOT_SETTABLE.has(found));
     });
+    const settings = off.map(([name, value]) => `${name}=${value} (found ${facts.sysctls[name]!})`);
     return [
       ...fileChanges(target, { path: paths.sysctl, content }).map((change) => withRemoved(target, wanted, change)),
       ...(off.length === 0
         ? []
         : [
             {
-              summary: `set ${off.map(([name, value]) => `${name}=${value} (found ${facts.sysctls[name]!})`).join(', ')}`,
+              summary: `set ${settings.join(', ')}`,
               // Unlike procps it is on every host with systemd, and it reads the file as at boot.
               apply: runs(host, sh`/usr/lib/systemd/systemd-sysctl ${paths.sysctl}`),
             },

@@ -111,7 +111,7 @@ export const kubeadmPatches: Step = {
       if (found?.kind === 'file' && found.sha256 === sha256Of(content)) return [];
       return [
         {
-          summary: `write ${path} (found ${found === undefined || found.kind === 'absent' ? 'none' : 'another content'})`,
+          summary: `write ${path} (found ${(found?.kind ?? 'absent') === 'absent' ? 'none' : 'another content'})`,
           apply: (on) => on(host).write(path, content),
           preview: () => Promise.resolve(`${path}\n${content}`),
         },

@@ -1,7 +1,7 @@
 import { certificatePages } from './certificates.ts';
-import { clusterPages, runPages, versionPages } from './cluster.ts';
+import { clusterPages, versionPages } from './cluster.ts';
 import { backupPages, etcdPages } from './etcd.ts';
-import { endpointPages, hostPages } from './hosts.ts';
+import { endpointPages, hostPages, runPages } from './hosts.ts';
 import type { RefusalPage } from './page.ts';
 
 /** Refusals by subject, as docs/refusals.md shows them. */

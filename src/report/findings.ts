@@ -40,7 +40,8 @@ export function findingsText(findings: readonly CheckedFinding[]): string {
     const hosts = [...new Set(rest.flatMap((group) => group.hosts))];
     return [
       ...groups.slice(0, LINES - 1).map(groupText),
-      `${kind}: ${hostList(hosts)}: ${counted(rest.length, 'more finding')} of this check; \`kbuild check --json\` shows each\n`,
+      `${kind}: ${hostList(hosts)}: ${counted(rest.length, 'more finding')} of this check; \`kbuild check ` +
+        '--json` shows each\n',
     ];
   });
   return lines.join('') + ignoredText(findings.filter(({ ignored }) => ignored === true));
@@ -73,7 +74,10 @@ function testCase(check: string, host: string, found: readonly CheckedFinding[])
   const out = rest.length === 0 ? '' : `\n      <system-out>${text(rest)}</system-out>`;
   if (bad.length === 0) return out === '' ? `${head}/>` : `${head}>${out}\n    </testcase>`;
   const [first] = bad as [CheckedFinding];
-  return `${head}>\n      <failure type="${first.severity}" message="${escaped(first.message)}">${text(bad)}</failure>${out}\n    </testcase>`;
+  return (
+    `${head}>\n      <failure type="${first.severity}" ` +
+    `message="${escaped(first.message)}">${text(bad)}</failure>${out}\n    </testcase>`
+  );
 }
 
 /**
@@ -99,7 +103,10 @@ export function junit(
   const failures = cases.filter(([, , found]) => found.some(stops));
   const counts = `tests="${String(cases.length)}" failures="${String(failures.length)}" errors="0"`;
   const body = cases.map(([check, host, found]) => testCase(check, host, found)).join('\n');
-  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites ${counts}>\n  <testsuite name="kbuild check ${escaped(cluster)}" ${counts}>\n${body}\n  </testsuite>\n</testsuites>\n`;
+  return (
+    `<?xml version="1.0" encoding="UTF-8"?>\n<testsuites ${counts}>\n  <testsuite name="kbuild check ` +
+    `${escaped(cluster)}" ${counts}>\n${body}\n  </testsuite>\n</testsuites>\n`
+  );
 }
 
 const checksOf = (findings: readonly CheckedFinding[]): readonly string[] => [

@@ -54,7 +54,8 @@ function endedText(phase: PhaseProgress): string {
   const { title, hosts, changes, durationMs, longest } = phase;
   const many = hosts.size > 1;
   return [
-    `${title}: ${many ? `${counted(hosts.size, 'host')}, ` : ''}${changes === 0 ? 'as it should be' : counted(changes, 'change')}`,
+    `${title}: ${many ? `${counted(hosts.size, 'host')}, ` : ''}` +
+      (changes === 0 ? 'as it should be' : counted(changes, 'change')),
     `${timeText(durationMs)}${failedText(phase)}`,
     ...(many && longest !== undefined && longest.ms >= 1000 ? [`longest ${longest.host} ${timeText(longest.ms)}`] : []),
   ].join(', ');

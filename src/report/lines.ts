@@ -40,7 +40,10 @@ export function line(event: TimedEvent): string | undefined {
     case 'connecting':
       return `connecting to ${counted(event.hosts.length, 'host')}`;
     case 'hosts-awaited':
-      return `${String(event.answered)} of ${counted(event.hosts, 'host')} answered after ${String(Math.round(event.waitedMs / 1000))} s; waiting for ${hostList(event.waiting)}`;
+      return (
+        `${String(event.answered)} of ${counted(event.hosts, 'host')} answered after ` +
+        `${String(Math.round(event.waitedMs / 1000))} s; waiting for ${hostList(event.waiting)}`
+      );
     case 'observed':
       return `observed ${counted(event.hosts, 'host')} in ${seconds(event.durationMs)}`;
     case 'locked':

@@ -35,7 +35,8 @@ const LAST = '\n_Cut here: this is all that fits. `kbuild` in a terminal shows t
 function blockText({ title, text, shown }: Block): string {
   const safe = visible(text).trimEnd();
   const fence = fenceFor(safe);
-  return `\n<details${shown === 'open' ? ' open' : ''}><summary>${title}</summary>\n\n${fence}text\n${safe}\n${fence}\n\n</details>\n`;
+  const open = shown === 'open' ? ' open' : '';
+  return `\n<details${open}><summary>${title}</summary>\n\n${fence}text\n${safe}\n${fence}\n\n</details>\n`;
 }
 
 /** As many lines of a block as fit into `room` characters; undefined if that is none. */

@@ -36,7 +36,8 @@ function controlPlanes(nodes: readonly Node[], { apiServers }: Status): readonly
   return nodes.map((node, at) => {
     const api = apiServers.find(({ host }) => host === node.name)?.readyz ?? 'unknown';
     const state = isReady(node) && api === 'ok' ? 'good' : 'bad';
-    return `    ${id('control', at)}[${label(node.name, node.version, `ready: ${readiness(node)}`, `API server: ${api}`)}]:::${state}`;
+    const title = label(node.name, node.version, `ready: ${readiness(node)}`, `API server: ${api}`);
+    return `    ${id('control', at)}[${title}]:::${state}`;
   });
 }
 
@@ -46,7 +47,8 @@ const members = ({ etcd }: Status): readonly string[] =>
     : etcd.members.map(({ name, id: number, healthy, learner }, at) => {
         const title = name === '' ? number : name;
         const role = learner ? 'learner' : title === etcd.leader ? 'leader' : 'member';
-        return `    ${id('etcd', at)}[(${label(title, role, healthy ? 'healthy' : 'NOT HEALTHY')})]:::${healthy ? 'good' : 'bad'}`;
+        const shown = label(title, role, healthy ? 'healthy' : 'NOT HEALTHY');
+        return `    ${id('etcd', at)}[(${shown})]:::${healthy ? 'good' : 'bad'}`;
       });
 
 /** Workers of the same system and version share a box: a large cluster stays a picture. */
@@ -61,7 +63,8 @@ function workerGroups(nodes: readonly Node[]): readonly string[] {
     const [{ os, version }] = group as [Node];
     const state = bad.length === 0 ? 'all ready' : `NOT READY: ${hostList(bad)}`;
     const names = hostList(group.map(({ name }) => name));
-    return `    ${id('workers', at)}[${label(counted(group.length, 'worker'), names, `${os}, ${version}`, state)}]:::${bad.length === 0 ? 'good' : 'bad'}`;
+    const title = label(counted(group.length, 'worker'), names, `${os}, ${version}`, state);
+    return `    ${id('workers', at)}[${title}]:::${bad.length === 0 ? 'good' : 'bad'}`;
   });
 }
 

@@ -147,7 +147,8 @@ function certificatesOf(
       first === undefined
         ? []
         : [
-            `certificates: ${expiringText(first)} on ${first.host}${others === 0 ? '' : `, and ${String(others)} more soon`}; ${renewal(soon)}`,
+            `certificates: ${expiringText(first)} on ` +
+              `${first.host}${others === 0 ? '' : `, and ${String(others)} more soon`}; ${renewal(soon)}`,
           ],
   };
 }

@@ -186,7 +186,9 @@ export function statusWatch(): StatusWatch {
     frame: (size, nowMs, every) => {
       if (last === undefined || rows === undefined) return [];
       const { status, atMs } = last;
-      const head = `${status.cluster}: ${status.healthy ? 'healthy' : 'NOT HEALTHY'}, observed ${timeText(nowMs - atMs)} ago, again every ${every}; Ctrl-C ends`;
+      const head =
+        `${status.cluster}: ${status.healthy ? 'healthy' : 'NOT HEALTHY'}, observed ${timeText(nowMs - atMs)} ` +
+        `ago, again every ${every}; Ctrl-C ends`;
       const height = Math.max(1, size.rows - 1);
       const below = recent.slice(-Math.max(0, Math.min(KEPT, Math.floor(height / 3))));
       const lines: readonly FrameLine[] = [

@@ -10,7 +10,6 @@ import {
 } from '../upgrade/view-parts.facts.ts';
 import type { Part, UpgradeView } from '../upgrade/view.ts';
 import { compareVersions, minorOf } from '../versions.ts';
-import type { DocumentOf } from './json.ts';
 import { counted, hostList } from './text.ts';
 
 /** What an upgrade is about. */
@@ -72,7 +71,8 @@ export function deprecatedApiLines(apis: UpgradeView['deprecatedApis'], { target
     isRemoved(api)
       ? breaking(
           `${apiName(api)} is not served by ${api.removedRelease} any more (requested on ${hostList(hosts)})`,
-          "move its clients to a newer version of this API before the upgrade; the API server's audit log names them (annotation k8s.io/deprecated)",
+          "move its clients to a newer version of this API before the upgrade; the API server's audit log names " +
+            'them (annotation k8s.io/deprecated)',
         )
       : note(`${apiName(api)} is removed in ${api.removedRelease} (requested on ${hostList(hosts)})`),
   );
@@ -89,13 +89,15 @@ export function webhookLines(webhooks: readonly FailingWebhook[]): readonly stri
     ...warning(
       dead,
       `webhooks with failurePolicy Fail have no ready endpoint: ${some(dead.map(hookName))}`,
-      'make the pods of their services ready, or delete the webhooks: every request that they match fails, evictions and the Job of kubeadm among them',
+      'make the pods of their services ready, or delete the webhooks: every request that they match fails, ' +
+        'evictions and the Job of kubeadm among them',
     ),
     ...(served.length === 0
       ? []
       : [
           note(
-            `webhooks with failurePolicy Fail: ${some(served.map(hookName))}; requests that they match fail while none of their pods is ready`,
+            `webhooks with failurePolicy Fail: ${some(served.map(hookName))}; requests that they match fail ` +
+              'while none of their pods is ready',
           ),
         ]),
   ];
@@ -114,7 +116,8 @@ export function addonLines(addons: Addons | undefined): readonly string[] {
       `kubeadm overwrites what was edited in Deployment kube-system/coredns: ${edited
         .map(({ manager, fields }) => `${some(fields)} (by ${manager})`)
         .join('; ')}`,
-      'to keep it, write it as a patch corednsdeployment.yaml into the folder of `kubeadm.patches`; replicas and the Corefile stay',
+      'to keep it, write it as a patch corednsdeployment.yaml into the folder of `kubeadm.patches`; replicas and ' +
+        'the Corefile stay',
     ),
     ...(edits === 'unknown'
       ? [unknown('who set the fields of Deployment kube-system/coredns; kubeadm overwrites all but its replicas')]
@@ -197,7 +200,8 @@ function budgetLines(view: UpgradeView): readonly string[] {
     ...warning(
       never,
       `PodDisruptionBudgets never allow an eviction: ${named(never, neverReason)}`,
-      'let each allow one disruption (more replicas, or another budget): the drain of a node with their pods fails at its deadline',
+      'let each allow one disruption (more replicas, or another budget): the drain of a node with their pods ' +
+        'fails at its deadline',
     ),
     ...warning(
       now,
@@ -211,9 +215,8 @@ function twiceLines(view: UpgradeView, scope: UpgradeScope): readonly string[] {
   const pods = (known(view.twiceBudgeted) ?? []).filter(inScope(scope));
   return warning(
     pods,
-    `pods are selected by several PodDisruptionBudgets, so the API server answers every eviction of them with an error (500): ${some(
-      pods.map(({ pod, budgets }) => `${pod} (${budgets.join(', ')})`),
-    )}`,
+    'pods are selected by several PodDisruptionBudgets, so the API server answers every eviction of them with an ' +
+      `error (500): ${some(pods.map(({ pod, budgets }) => `${pod} (${budgets.join(', ')})`))}`,
     'keep one budget for each pod: until then the drain of their nodes fails',
   );
 }
@@ -234,7 +237,8 @@ const COSTS: readonly (readonly [PodTrait, string, string])[] = [
   [
     'tolerates-cordon',
     'pods tolerate a cordon, so their successors may start on the drained node again',
-    'remove the toleration of node.kubernetes.io/unschedulable, unless they may be stopped by the upgrade of the kubelet',
+    'remove the toleration of node.kubernetes.io/unschedulable, unless they may be stopped by the upgrade of the ' +
+      'kubelet',
   ],
 ];
 
@@ -273,27 +277,4 @@ export function upgradeViewText(view: UpgradeView, scope: UpgradeScope): string 
   ];
   const blocks = [...evictionLines(view, scope), ...(found.length === 0 ? [] : [`In the cluster\n${found.join('')}`])];
   return blocks.join('\n');
-}
-
-/**
- * The view as the value of a JSON document: every name, and `{"unknown": REASON}` for a part that could not be
- * observed.
- */
-export function upgradeViewJson(view: UpgradeView): DocumentOf<'upgrade-plan'>['meets'] {
-  const of = <T>(part: Part<T>): T | { readonly unknown: string } => ('value' in part ? part.value : part);
-  const as = <T, Shown>(part: Part<T>, json: (value: T) => Shown): Shown | { readonly unknown: string } =>
-    'value' in part ? json(part.value) : part;
-  return {
-    evictions: as(view.evictions, ({ perNode, pods }) => ({ perNode: Object.fromEntries(perNode), pods })),
-    podDisruptionBudgets: as(view.budgets, (budgets) =>
-      budgets.map((budget) => ({ ...budget, neverAllows: neverAllows(budget) })),
-    ),
-    podsWithSeveralBudgets: of(view.twiceBudgeted),
-    webhooks: of(view.webhooks),
-    deprecatedApis: Object.fromEntries([...view.deprecatedApis].map(([host, part]) => [host, of(part)])),
-    unreadableObjects: of(view.unreadableObjects),
-    addons: of(view.addons),
-    nodes: of(view.nodes),
-    kured: of(view.kured),
-  };
 }

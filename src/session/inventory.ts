@@ -47,7 +47,10 @@ export function warningsText(
     }
     if (before === sign) {
       const settings = [...new Set(warnings.map((warning) => warning.path))].join(', ');
-      return `warning: ${counted(warnings.length, 'warning')} as before (${settings}): \`kbuild validate ${file}\` shows ${warnings.length === 1 ? 'it' : 'them'}\n`;
+      return (
+        `warning: ${counted(warnings.length, 'warning')} as before (${settings}): \`kbuild validate ${file}\` ` +
+        `shows ${warnings.length === 1 ? 'it' : 'them'}\n`
+      );
     }
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     writeFileSync(path, sign, { mode: 0o600 });

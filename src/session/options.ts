@@ -134,7 +134,8 @@ export const everywhere = [
 export const json = option('--json', {
   summary: 'results as JSON on standard output, nothing else',
   details:
-    'One document, or one event a line (`up`, `upgrade`, `remove`, `reset`, `certs renew`, `certs recover`, `certs renew-ca`, `certs rotate-ca`, `restore`, `etcd snapshot restore`): see [JSON](#json).',
+    'One document, or one event a line (`up`, `upgrade`, `remove`, `reset`, `certs renew`, `certs recover`, ' +
+    '`certs renew-ca`, `certs rotate-ca`, `restore`, `etcd snapshot restore`): see [JSON](#json).',
 });
 
 export const codeQuality = option('--code-quality <file>', {
@@ -168,7 +169,8 @@ export const hosts = parsedOption('--hosts <names>', filledList, {
   completes: 'hosts and groups',
   summary: 'change or show only these hosts or groups of hosts; patterns with * work',
   details:
-    'kbuild observes all hosts all the same. A pattern that matches no host or group, or an empty list, is exit 2 before any host is contacted.',
+    'kbuild observes all hosts all the same. A pattern that matches no host or group, or an empty list, is exit ' +
+    '2 before any host is contacted.',
 });
 
 export const phase = parsedOption('--phase <names>', filledList, {
@@ -181,7 +183,9 @@ export const dead = parsedOption('--dead <names>', filledList, {
   completes: 'hosts',
   summary: 'these hosts are gone: they may be unreachable, and changes that need them wait',
   details:
-    'See [Hosts that are gone](#hosts-that-are-gone). A name that the inventory does not have is exit 2 (`remove` and `etcd snapshot restore` also take members that it no longer names). A host that answers, a node that stays Ready or a healthy etcd member is exit 7.',
+    'See [Hosts that are gone](#hosts-that-are-gone). A name that the inventory does not have is exit 2 ' +
+    '(`remove` and `etcd snapshot restore` also take members that it no longer names). A host that answers, a ' +
+    'node that stays Ready or a healthy etcd member is exit 7.',
 });
 
 export const ignoreCheck = parsedOption('--ignore-check <names>', filledList, {
@@ -213,7 +217,8 @@ export const bundleOnFailure = option('--bundle <file>', {
 export const timeout = parsedOption('--timeout <duration>', duration, {
   summary: "the whole run's deadline, e.g. 30m",
   details:
-    'It counts from the start of the command. It ends the run as Ctrl-C does, with exit 5: see [Interrupting a run](#interrupting-a-run).',
+    'It counts from the start of the command. It ends the run as Ctrl-C does, with exit 5: see [Interrupting a ' +
+    'run](#interrupting-a-run).',
 });
 
 /** Values of the options that several commands share. */

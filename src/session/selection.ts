@@ -115,8 +115,10 @@ async function refuseSeenDead({ flags, connected, context, signal }: DeadRun): P
   throw new Refused(
     'dead-host-lives',
     names.join(', '),
-    `--dead says that ${names.length === 1 ? 'this host is' : 'these hosts are'} gone, and ${found.map(({ why }) => why).join(', ')}`,
-    `make ${names.join(', ')} reachable by SSH. If that cannot be: a node that the inventory does not name is drained through the API by \`kbuild remove NAME\`, without --dead`,
+    `--dead says that ${names.length === 1 ? 'this host is' : 'these hosts are'} gone, ` +
+      `and ${found.map(({ why }) => why).join(', ')}`,
+    `make ${names.join(', ')} reachable by SSH. If that cannot be: a node that the inventory does not name is ` +
+      'drained through the API by `kbuild remove NAME`, without --dead',
   );
 }
 
@@ -138,7 +140,8 @@ export async function refuseLivingDead(run: DeadRun): Promise<void> {
   throw new Refused(
     'dead-host-lives',
     names,
-    `--dead says that ${living.length === 1 ? 'this host is gone, and it answers' : 'these hosts are gone, and they answer'}`,
+    '--dead says that ' +
+      (living.length === 1 ? 'this host is gone, and it answers' : 'these hosts are gone, and they answer'),
     `run the command again without ${names} in --dead`,
   );
 }
@@ -208,7 +211,10 @@ export const missingHosts = (run: Run): KbuildError | undefined =>
       if (!canDoWithout && hasRemedy(errors)) return undefined;
       const them = names.length === 1 ? 'it' : 'them';
       if (!canDoWithout) return `make ${names.join(', ')} reachable`;
-      return `make ${names.join(', ')} reachable; or leave ${them} out: \`${commandWithDead(run, names)}\` does all that does not need ${them}`;
+      return (
+        `make ${names.join(', ')} reachable; or leave ${them} out: \`${commandWithDead(run, names)}\` does all ` +
+        `that does not need ${them}`
+      );
     },
   );
 

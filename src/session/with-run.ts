@@ -41,7 +41,8 @@ export function asItRuns({ err }: Pick<Context, 'err'>, inventory: Inventory, { 
     );
     if (old.length > 0)
       err(
-        `the kubelets of ${old.map(({ name }) => name).join(', ')} are older than Kubernetes ${running}: \`kbuild upgrade\` brings them there\n`,
+        `the kubelets of ${old.map(({ name }) => name).join(', ')} are older than Kubernetes ${running}: ` +
+          '`kbuild upgrade` brings them there\n',
       );
     return inventory;
   }
@@ -65,7 +66,8 @@ function openFileLimit(): number {
 function checkOpenFiles(hosts: number, limit = openFileLimit()): void {
   if (hosts + OWN_FILES <= limit) return;
   throw new UsageError(
-    `this process may have ${String(limit)} files open, and ${String(hosts)} hosts need ${String(hosts + OWN_FILES)}; no host was contacted`,
+    `this process may have ${String(limit)} files open, and ${String(hosts)} hosts need ` +
+      `${String(hosts + OWN_FILES)}; no host was contacted`,
     { remedy: `ulimit -n ${String(hosts + OWN_FILES)} (ulimit -Hn shows how far it may be raised)` },
   );
 }

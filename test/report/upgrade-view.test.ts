@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { upgradeViewJson, upgradeViewText } from '../../src/report/upgrade.ts';
+import { upgradeViewJson } from '../../src/commands/upgrade-plan.ts';
+import { upgradeViewText } from '../../src/report/upgrade.ts';
 import type { Budget, DeprecatedApi, EvictedPod, FailingWebhook } from '../../src/upgrade/view-parts.facts.ts';
 import type { UpgradeView } from '../../src/upgrade/view.ts';
 import { faultsIn } from '../tools/documents.ts';

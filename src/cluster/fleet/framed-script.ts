@@ -137,8 +137,10 @@ export function parallelFramedScript(
   );
   const text = [
     `d=$(mktemp -d -p /run kbuild-observe.XXXXXX); trap 'rm -rf "$d"' EXIT; trap 'exit 1' HUP INT TERM`,
-    `q() { s=0; timeout -k 1 ${String(seconds)} sh -c "$2" </dev/null >"$d/$1.out" 2>"$d/$1.err" || s=$?; echo "$s" >"$d/$1.status"; }`,
-    `p() { s=$(cat "$d/$1.status"); printf '%s\\n' ${nonce}:begin:"$1"; cat "$d/$1.out"; printf '\\n%s\\n' ${nonce}:end:"$1":"$s"`,
+    `q() { s=0; timeout -k 1 ${String(seconds)} sh -c "$2" </dev/null >"$d/$1.out" 2>"$d/$1.err" || s=$?; echo ` +
+      '"$s" >"$d/$1.status"; }',
+    `p() { s=$(cat "$d/$1.status"); printf '%s\\n' ${nonce}:begin:"$1"; cat "$d/$1.out"; printf '\\n%s\\n' ` +
+      `${nonce}:end:"$1":"$s"`,
     `printf '%s\\n' ${nonce}:begin:"$1" >&2; cat "$d/$1.err" >&2; printf '\\n%s\\n' ${nonce}:end:"$1":"$s" >&2; }`,
     ...calls,
     'wait',

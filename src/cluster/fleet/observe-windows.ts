@@ -90,7 +90,9 @@ export async function observeWindows(
   if (!seen.administrator)
     throw new ConnectError(host.name, `${host.ssh.user} is no administrator there`, {
       retryable: false,
-      remedy: `put ${host.ssh.user} into the group Administrators (its keys then belong into C:\\ProgramData\\ssh\\administrators_authorized_keys), or name another ssh.user`,
+      remedy:
+        `put ${host.ssh.user} into the group Administrators (its keys then belong into ` +
+        'C:\\ProgramData\\ssh\\administrators_authorized_keys), or name another ssh.user',
     });
   const answers = Object.fromEntries(
     Object.entries(seen.answers).map(([fact, { ok, failed }]): [string, Answer] => [

@@ -85,7 +85,8 @@ function locateMap({ items }: YAMLMap, path: Path, offset: number, notes: Notes)
       notes.stop(
         keyAt,
         path,
-        'a setting needs a plain name before its colon; kbuild fills in no templates ({{ }}): write the value, or let your tool write the file first',
+        'a setting needs a plain name before its colon; kbuild fills in no templates ({{ }}): write the value, ' +
+          'or let your tool write the file first',
       );
       continue;
     }

@@ -143,7 +143,8 @@ async function patchFiles(
     else
       report(
         path,
-        `${folder}/${name}: kubeadm reads no file of this name; it must be target[suffix][+type].yaml or .json, e.g. "kube-apiserver0+merge.yaml"`,
+        `${folder}/${name}: kubeadm reads no file of this name; it must be target[suffix][+type].yaml or .json, ` +
+          'e.g. "kube-apiserver0+merge.yaml"',
       );
   }
   return contents;

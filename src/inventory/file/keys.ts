@@ -39,7 +39,9 @@ export async function missingKeys(
         return [
           {
             path,
-            message: `${file}: ${reason(error)}; kbuild logs in with this key: correct the path, or make a key: ssh-keygen -t ed25519 -f ${file}`,
+            message:
+              `${file}: ${reason(error)}; kbuild logs in with this key: correct the path, or make a key: ` +
+              `ssh-keygen -t ed25519 -f ${file}`,
           },
         ];
       }

@@ -54,7 +54,8 @@ export function decodeText(bytes: Uint8Array, file: string): string {
       const code = found[0].codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0');
       fail(
         `${file}:${i + 1}:${found.index + 1}`,
-        `character U+${code} is not allowed: is it a binary file, or was something pasted? Write it as "\\u${code}" in quotes where it is meant`,
+        `character U+${code} is not allowed: is it a binary file, or was something pasted? Write it as ` +
+          `"\\u${code}" in quotes where it is meant`,
       );
     }
   });

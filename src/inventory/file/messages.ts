@@ -145,7 +145,9 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   roles: 'write `role`: one of control-plane, worker, etcd, load-balancer',
   serviceCIDR: 'write network: { serviceSubnet: CIDR }',
   serviceSubnet: 'write network: { serviceSubnet: CIDR }',
-  sops: 'an encrypted file is decrypted first: `sops -d inventory.yaml | kbuild validate -`; or keep secrets alone in it: `command:sops -d …`',
+  sops:
+    'an encrypted file is decrypted first: `sops -d inventory.yaml | kbuild validate -`; or keep secrets alone ' +
+    'in it: `command:sops -d …`',
   spec: 'a kbuild inventory is no Kubernetes object: what is in it stands at the top',
   sshKey: 'the key is `ssh: { identityFile: PATH }`, for all hosts or for one',
   sshUser: 'the user is `ssh: { user: NAME }`, for all hosts or for one',
@@ -165,14 +167,20 @@ export function unknownSetting(name: string, known: readonly string[], place = '
   const meant = nearest(name, known);
   const shown = name.length > 64 ? `${name.slice(0, 61)}...` : name;
   return meant === undefined
-    ? `unknown setting ${JSON.stringify(shown)}; ${known.length <= LISTED ? `allowed here: ${known.join(', ')}` : `\`kbuild explain${place === '' ? '' : ` ${place}`}\` lists the settings that are allowed here`}`
+    ? `unknown setting ${JSON.stringify(shown)}; ` +
+        (known.length <= LISTED
+          ? `allowed here: ${known.join(', ')}`
+          : `\`kbuild explain${place === '' ? '' : ` ${place}`}\` lists the settings that are allowed here`)
     : `unknown setting ${JSON.stringify(shown)}; did you mean "${meant}"?`;
 }
 
 /** The message for an unknown check, with the nearest of the `known` names. */
 export function unknownCheck(name: string, known: readonly string[]): string {
   const meant = nearest(name, known);
-  return `there is no check ${JSON.stringify(name)}; ${meant === undefined ? 'docs/checks.md lists them' : `did you mean "${meant}"?`}`;
+  return (
+    `there is no check ${JSON.stringify(name)}; ` +
+    (meant === undefined ? 'docs/checks.md lists them' : `did you mean "${meant}"?`)
+  );
 }
 
 /** Of a value that may have several forms: the issue of the form that was tried. */

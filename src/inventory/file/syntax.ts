@@ -20,7 +20,8 @@ interface Mistake {
 
 /** What to do about a variable or a template in an inventory. */
 export const VARIABLES: string =
-  'kbuild replaces no variables: write the value, or fill them in before: `envsubst < inventory.yaml | kbuild validate -`';
+  'kbuild replaces no variables: write the value, or fill them in before: `envsubst < inventory.yaml | kbuild ' +
+  'validate -`';
 
 const MISTAKES: readonly Mistake[] = [
   { seen: /\$\{[^}]*\}?/, message: ([found]) => `${found} is no value: ${VARIABLES}` },
@@ -40,13 +41,15 @@ const MISTAKES: readonly Mistake[] = [
 const CODES: Readonly<Record<string, string>> = {
   BAD_DQ_ESCAPE: 'a backslash in double quotes begins an escape: write two, or use single quotes',
   BAD_INDENT:
-    'this line is not indented as its neighbours are: settings of one mapping begin in the same column, and two further right are inside the one above',
+    'this line is not indented as its neighbours are: settings of one mapping begin in the same column, and two ' +
+    'further right are inside the one above',
   BAD_SCALAR_START: 'a value cannot begin with this character: put it in quotes',
   BLOCK_AS_IMPLICIT_KEY: 'this line is not indented as its neighbours are, or the setting above it has a value already',
   BLOCK_IN_FLOW: 'inside { } and [ ], settings stand on one line with commas between them',
   MISSING_CHAR: 'something is missing before this place: a colon with a blank, a comma, a quote, or a closing } or ]',
   MULTILINE_IMPLICIT_KEY:
-    'this is no setting: each line is "name: value", with a colon and a blank behind the name, and indented as its neighbours are',
+    'this is no setting: each line is "name: value", with a colon and a blank behind the name, and indented as ' +
+    'its neighbours are',
   UNEXPECTED_TOKEN: 'this does not belong here: is a quote, a bracket or a comma too much, or one missing before it?',
 };
 

@@ -10,7 +10,9 @@ export const renewBeforeOf = (value: string): number =>
 const distribution = () =>
   z.enum(['upload', 'copy']).meta({
     description:
-      'How joining control planes get the certificates that all of them share. upload: encrypted in a Secret of the cluster, with a key made for each join. copy: from one control plane to the other, through the memory of kbuild; nothing is put into the cluster. Default: upload; copy where a CA has sign.',
+      'How joining control planes get the certificates that all of them share. upload: encrypted in a Secret of ' +
+      'the cluster, with a key made for each join. copy: from one control plane to the other, through the memory ' +
+      'of kbuild; nothing is put into the cluster. Default: upload; copy where a CA has sign.',
   });
 
 /** One of the user's own authorities. */
@@ -18,10 +20,13 @@ const authority = (description: string) =>
   z
     .strictObject({
       cert: localPath().meta({ description: 'PEM file of the certificate of the CA.' }),
-      key: secretReference().exactOptional().meta({
-        description:
-          'Its private key (RSA or ECDSA, PEM): env:NAME, file:PATH or command:COMMAND. kubeadm signs with it. This, or sign.',
-      }),
+      key: secretReference()
+        .exactOptional()
+        .meta({
+          description:
+            'Its private key (RSA or ECDSA, PEM): env:NAME, file:PATH or command:COMMAND. kubeadm signs with it. ' +
+            'This, or sign.',
+        }),
       sign: z
         .string()
         .min(1)
@@ -29,7 +34,10 @@ const authority = (description: string) =>
         .meta({
           examples: ['./sign.sh'],
           description:
-            'Instead of key: a command on this machine that signs, so that no host and not kbuild ever sees the key. It gets one request (PKCS#10, PEM) on its input and prints the certificate (PEM); KBUILD_CLUSTER, KBUILD_HOST, KBUILD_CERTIFICATE and KBUILD_PROFILE (client, server, or peer for both) say what for.',
+            'Instead of key: a command on this machine that signs, so that no host and not kbuild ever sees the ' +
+            'key. It gets one request (PKCS#10, PEM) on its input and prints the certificate (PEM); ' +
+            'KBUILD_CLUSTER, KBUILD_HOST, KBUILD_CERTIFICATE and KBUILD_PROFILE (client, server, or peer for ' +
+            'both) say what for.',
         }),
     })
     .exactOptional()
@@ -44,14 +52,17 @@ export const certificates = z
         .exactOptional()
         .meta({
           description:
-            'When `up` and `certs renew` renew a certificate: so long before its end (days or hours; default 30d), or in the last third of its life where that is shorter. Authorities are never renewed by it.',
+            'When `up` and `certs renew` renew a certificate: so long before its end (days or hours; default ' +
+            '30d), or in the last third of its life where that is shorter. Authorities are never renewed by it.',
         }),
       ca: authority('Your own CA of the cluster. Default: kubeadm makes one. It cannot change later.'),
       etcdCa: authority(
-        'Your own CA of etcd, stacked or on hosts of role etcd (there with its key only). Default: kubeadm makes one. It cannot change later.',
+        'Your own CA of etcd, stacked or on hosts of role etcd (there with its key only). Default: kubeadm makes ' +
+          'one. It cannot change later.',
       ),
       frontProxyCa: authority(
-        'Your own CA of the front proxy, whose certificate API servers show to extension API servers. Default: kubeadm makes one. It cannot change later.',
+        'Your own CA of the front proxy, whose certificate API servers show to extension API servers. Default: ' +
+          'kubeadm makes one. It cannot change later.',
       ),
     }),
     distribution(),
@@ -102,7 +113,8 @@ export const dns = z
       .meta({
         examples: [{ 'corp.example.com': 'errors\ncache 30\nforward . 10.0.0.53\n' }],
         description:
-          "Server blocks of the Corefile beside kubeadm's: zone → lines of the block, without its braces. A pod of CoreDNS has to accept them before the cluster gets them.",
+          "Server blocks of the Corefile beside kubeadm's: zone → lines of the block, without its braces. A pod " +
+          'of CoreDNS has to accept them before the cluster gets them.',
       }),
   })
   .prefault({})
@@ -177,7 +189,8 @@ export const hooks = z
       'Before the first change that a run makes on a host. If one fails, the run leaves the host as it is.',
     ),
     beforeDrain: aboutHosts(
-      'Before a node is cordoned and drained. If one fails, the node is not drained, and nothing is done for which it had to be.',
+      'Before a node is cordoned and drained. If one fails, the node is not drained, and nothing is done for ' +
+        'which it had to be.',
     ),
     afterUncordon: aboutHosts(
       'After a node takes pods again. If one fails, the host counts as failed, and the next run calls it again.',
@@ -187,7 +200,8 @@ export const hooks = z
       .default([])
       .meta({
         description:
-          'On this machine after a run that had something to do, also after one that failed: KBUILD_EXIT is its exit code. If one fails, the run says so and keeps its exit code.',
+          'On this machine after a run that had something to do, also after one that failed: KBUILD_EXIT is its ' +
+          'exit code. If one fails, the run says so and keeps its exit code.',
       }),
   })
   .prefault({})

@@ -33,10 +33,16 @@ const own = (what: string) => ({
     .meta({ description: `Default: ${what}.` }),
 });
 
-const signatures = z.enum(['auto', 'required', 'off']).default('auto').meta({
-  description:
-    'Signatures of the Kubernetes project, beside each file as .sig and .cert. "auto": a host that has the program cosign verifies them and installs nothing that it cannot verify; a host without cosign compares checksums alone. "required": a host without cosign installs nothing. "off": for a source without signatures. Files with a SHA-256 of the inventory are verified only with "required".',
-});
+const signatures = z
+  .enum(['auto', 'required', 'off'])
+  .default('auto')
+  .meta({
+    description:
+      'Signatures of the Kubernetes project, beside each file as .sig and .cert. "auto": a host that has the ' +
+      'program cosign verifies them and installs nothing that it cannot verify; a host without cosign compares ' +
+      'checksums alone. "required": a host without cosign installs nothing. "off": for a source without ' +
+      'signatures. Files with a SHA-256 of the inventory are verified only with "required".',
+  });
 
 const RELEASES = 'releases/download/v{version}';
 
@@ -56,7 +62,8 @@ const criDockerd = z
   .prefault({})
   .meta({
     description:
-      'Where the archive of cri-dockerd is published, which every host with runtime.name: docker gets. Its project publishes no checksums.',
+      'Where the archive of cri-dockerd is published, which every host with runtime.name: docker gets. Its ' +
+      'project publishes no checksums.',
   });
 
 /** `downloads:` */
@@ -103,7 +110,8 @@ export const downloads = z
   .prefault({})
   .meta({
     description:
-      'Where hosts with installFrom: binaries, or with Docker Engine, download programs from: over https, or with a SHA-256 of each file below sha256.',
+      'Where hosts with installFrom: binaries, or with Docker Engine, download programs from: over https, or ' +
+      'with a SHA-256 of each file below sha256.',
   });
 
 /** The fingerprint that pins a signing key. */
@@ -155,7 +163,9 @@ export const kubernetesRpm = z
 const runtimeRpm = z
   .strictObject(
     runtimeSource(DEFAULTS.rpm, {
-      url: 'rpm repository; {distribution} stands for the distribution whose packages a host takes, {codename} for its major version. The packages are below url/suite/ARCHITECTURE/component.',
+      url:
+        'rpm repository; {distribution} stands for the distribution whose packages a host takes, {codename} for ' +
+        'its major version. The packages are below url/suite/ARCHITECTURE/component.',
       suite: 'the name of a folder',
       suites: 'Folder of the release; "/" for a flat repository.',
       fingerprint: "Fingerprint of the signing key. Default: that of Docker's rpm packages, which is another key.",
@@ -168,7 +178,9 @@ const runtimeRpm = z
 export const runtimeRepository = z
   .strictObject({
     ...runtimeSource(DEFAULTS, {
-      url: 'apt repository; {distribution} stands for debian or ubuntu, {codename} for bookworm and the like, as each host says.',
+      url:
+        'apt repository; {distribution} stands for debian or ubuntu, {codename} for bookworm and the like, as ' +
+        'each host says.',
       suite: 'the name of a suite',
       suites: 'Suite; "/" for a flat repository.',
       fingerprint: "Fingerprint of the signing key. Default: that of Docker's.",

@@ -6,14 +6,22 @@ import { dnsName, endpoint, imageRepository, publicKeyHash, url, version } from 
 export const kubernetes = z
   .strictObject({
     version: version().meta({ description: 'Exact version in quotes, e.g. "1.36.3".' }),
-    via: z.array(version()).default([]).meta({
-      description:
-        'Versions through which `upgrade` passes, one for each minor between that of the cluster and version. Default: the newest of each minor in the repository.',
-    }),
-    endpoint: endpoint().exactOptional().meta({
-      description:
-        'host:port at which kubelets and users reach the API: a name or address that stays when hosts come and go. Default with one control plane: its internalAddress, port 6443; such a cluster can get a second one only after `kbuild move-endpoint`.',
-    }),
+    via: z
+      .array(version())
+      .default([])
+      .meta({
+        description:
+          'Versions through which `upgrade` passes, one for each minor between that of the cluster and version. ' +
+          'Default: the newest of each minor in the repository.',
+      }),
+    endpoint: endpoint()
+      .exactOptional()
+      .meta({
+        description:
+          'host:port at which kubelets and users reach the API: a name or address that stays when hosts come and ' +
+          'go. Default with one control plane: its internalAddress, port 6443; such a cluster can get a second one ' +
+          'only after `kbuild move-endpoint`.',
+      }),
     endpointInHosts: z.boolean().default(false).meta({
       description: "True: the endpoint's name goes into every host's /etc/hosts.",
     }),

@@ -3,17 +3,24 @@ import { cidr, image, imageRepository, manifestEntry, port } from './formats.ts'
 
 const windows = z
   .strictObject({
-    services: z.boolean().default(false).meta({
-      description:
-        'True: flanneld and kube-proxy are services of each Windows host, run by nssm, instead of HostProcess pods; windows.downloads.network has their programs.',
-    }),
+    services: z
+      .boolean()
+      .default(false)
+      .meta({
+        description:
+          'True: flanneld and kube-proxy are services of each Windows host, run by nssm, instead of HostProcess ' +
+          'pods; windows.downloads.network has their programs.',
+      }),
     flannelImage: image().default('docker.io/sigwindowstools/flannel:v0.21.5-hostprocess').meta({
       description: 'HostProcess image with flanneld.exe in C:\\flannel and the CNI plugins in C:\\cni.',
     }),
-    kubeProxyImage: image().exactOptional().meta({
-      description:
-        'HostProcess image with kube-proxy.exe in C:\\kube-proxy; with Calico too. Default: docker.io/sigwindowstools/kube-proxy:v<version>-calico-hostprocess, the one that is still published.',
-    }),
+    kubeProxyImage: image()
+      .exactOptional()
+      .meta({
+        description:
+          'HostProcess image with kube-proxy.exe in C:\\kube-proxy; with Calico too. Default: ' +
+          'docker.io/sigwindowstools/kube-proxy:v<version>-calico-hostprocess, the one that is still published.',
+      }),
   })
   .prefault({})
   .meta({
@@ -38,10 +45,14 @@ export const ciliumSettings = z.strictObject({
 /** `network:` */
 export const network = z
   .strictObject({
-    plugin: z.enum(['flannel', 'calico', 'cilium', 'none']).default('flannel').meta({
-      description:
-        'Network plugin. calico (not run): by its operator, VXLAN without BGP, as Windows hosts need it. cilium: not built yet. none: install one yourself, e.g. by manifests.',
-    }),
+    plugin: z
+      .enum(['flannel', 'calico', 'cilium', 'none'])
+      .default('flannel')
+      .meta({
+        description:
+          'Network plugin. calico (not run): by its operator, VXLAN without BGP, as Windows hosts need it. cilium: ' +
+          'not built yet. none: install one yourself, e.g. by manifests.',
+      }),
     podSubnet: cidr()
       .default('10.244.0.0/16')
       .meta({ description: 'Addresses of pods (IPv4); every node takes a /24 of it.' }),
@@ -52,7 +63,8 @@ export const network = z
       .meta({
         examples: [['10.112.0.0/16']],
         description:
-          'More addresses for Services, also of a live cluster: a ServiceCIDR each. One that you take out is deleted when no Service has an address of it.',
+          'More addresses for Services, also of a live cluster: a ServiceCIDR each. One that you take out is ' +
+          'deleted when no Service has an address of it.',
       }),
     flannel: z
       .strictObject({
@@ -60,10 +72,14 @@ export const network = z
         cniPluginImage: image()
           .default('ghcr.io/flannel-io/flannel-cni-plugin:v1.9.1-flannel1')
           .meta({ description: 'Image that brings the CNI plugin.' }),
-        backend: z.enum(['vxlan', 'host-gw']).default('vxlan').meta({
-          description:
-            'How packets reach pods of other hosts. vxlan: by tunnels. host-gw: by routes; all hosts are in one network, and nothing between them filters by address.',
-        }),
+        backend: z
+          .enum(['vxlan', 'host-gw'])
+          .default('vxlan')
+          .meta({
+            description:
+              'How packets reach pods of other hosts. vxlan: by tunnels. host-gw: by routes; all hosts are in one ' +
+              'network, and nothing between them filters by address.',
+          }),
         port: port().exactOptional().meta({
           description: 'vxlan: UDP port. Default: 8472, or 4789 where there are Windows hosts, which know no other.',
         }),
@@ -71,19 +87,28 @@ export const network = z
           description:
             'vxlan: network identifier. Default: 1, or 4096 where there are Windows hosts, which take none below.',
         }),
-        nftables: z.boolean().exactOptional().meta({
-          description:
-            'True: flanneld writes its rules with nftables, which needs kernel 5.13 on Linux hosts and nft in the image; flannel calls it experimental. False: with iptables. Default: true with kubeadm.kubeProxy.mode: nftables and an image whose tag is 0.25.0 or newer.',
-        }),
+        nftables: z
+          .boolean()
+          .exactOptional()
+          .meta({
+            description:
+              'True: flanneld writes its rules with nftables, which needs kernel 5.13 on Linux hosts and nft in ' +
+              'the image; flannel calls it experimental. False: with iptables. Default: true with ' +
+              'kubeadm.kubeProxy.mode: nftables and an image whose tag is 0.25.0 or newer.',
+          }),
       })
       .prefault({})
       .meta({ description: 'Settings of flannel.' }),
     calico: z
       .strictObject({
-        operator: z.array(manifestEntry()).default([]).meta({
-          description:
-            "Manifests of Calico's operator and its CRDs: YAML files, or https:// URLs with the version in them, of 3.27 or later; or mappings of source and sha256.",
-        }),
+        operator: z
+          .array(manifestEntry())
+          .default([])
+          .meta({
+            description:
+              "Manifests of Calico's operator and its CRDs: YAML files, or https:// URLs with the version in them, " +
+              'of 3.27 or later; or mappings of source and sha256.',
+          }),
         imageRepository: imageRepository().exactOptional().meta({
           description: "Where the operator takes Calico's images from. Default: what it was made with.",
         }),
@@ -92,10 +117,13 @@ export const network = z
       .meta({ description: 'Settings of Calico.' }),
     cilium: ciliumSettings.exactOptional().meta({ description: 'Settings of Cilium: not built yet.' }),
     windows,
-    testImage: image().exactOptional().meta({
-      description:
-        'Image with agnhost for tests of the network from pods; one that has a variant for each system. Default: registry.k8s.io/e2e-test-images/agnhost:2.53, and with Windows hosts 2.62, which has both builds.',
-    }),
+    testImage: image()
+      .exactOptional()
+      .meta({
+        description:
+          'Image with agnhost for tests of the network from pods; one that has a variant for each system. Default: ' +
+          'registry.k8s.io/e2e-test-images/agnhost:2.53, and with Windows hosts 2.62, which has both builds.',
+      }),
   })
   .prefault({})
   .meta({ description: 'The network of pods and Services.' });

@@ -68,7 +68,8 @@ const taints = z
   .meta({
     examples: [[{ key: 'gpu', value: 'yes', effect: 'NoSchedule' }]],
     description:
-      "Taints of the Node. Default: kubeadm's own on a control plane, none on a worker. An empty list means none, so that a control plane runs all pods.",
+      "Taints of the Node. Default: kubeadm's own on a control plane, none on a worker. An empty list means " +
+      'none, so that a control plane runs all pods.',
   });
 
 /** `sysctls:` of the inventory, a role, a group or a host. */
@@ -90,7 +91,8 @@ export const sysctls = z
   .meta({
     examples: [{ 'vm.max_map_count': 262_144 }],
     description:
-      'Kernel settings of Linux hosts, e.g. vm.max_map_count: 262144; the nearest wins: host, groups, role, all. Those that you take out keep their value until the next boot.',
+      'Kernel settings of Linux hosts, e.g. vm.max_map_count: 262144; the nearest wins: host, groups, role, all. ' +
+      'Those that you take out keep their value until the next boot.',
   });
 
 const loginFields = {
@@ -106,18 +108,23 @@ const loginFields = {
     .exactOptional()
     .meta({
       description:
-        "Private key, or a list; no other key is offered. The agent signs for those that it holds, also when only the .pub file is here. Default: of ~/.ssh/config, else the agent's keys.",
+        'Private key, or a list; no other key is offered. The agent signs for those that it holds, also when ' +
+        "only the .pub file is here. Default: of ~/.ssh/config, else the agent's keys.",
     }),
-  knownHostsFile: localPath().exactOptional().meta({
-    description:
-      'Where host keys are kept. Default: of ~/.ssh/config, else ~/.ssh/known_hosts, and /etc/ssh/ssh_known_hosts for reading.',
-  }),
+  knownHostsFile: localPath()
+    .exactOptional()
+    .meta({
+      description:
+        'Where host keys are kept. Default: of ~/.ssh/config, else ~/.ssh/known_hosts, and ' +
+        '/etc/ssh/ssh_known_hosts for reading.',
+    }),
   hostKey: z
     .union([hostKey(), z.array(hostKey()).min(1)])
     .exactOptional()
     .meta({
       description:
-        'The only host key that is accepted: "ssh-ed25519 AAAA…" as in a .pub file, or its fingerprint "SHA256:…"; or a list. known_hosts is not read then.',
+        'The only host key that is accepted: "ssh-ed25519 AAAA…" as in a .pub file, or its fingerprint ' +
+        '"SHA256:…"; or a list. known_hosts is not read then.',
     }),
 };
 
@@ -140,7 +147,9 @@ const sshFields = {
     .meta({
       examples: ['openssh'],
       description:
-        "built-in: kbuild's own SSH, quickest. openssh: the system's ssh, for what only that can do: host and user certificates, `@cert-authority`, security keys, post-quantum key exchange, ProxyCommand. Default: built-in.",
+        "built-in: kbuild's own SSH, quickest. openssh: the system's ssh, for what only that can do: host and " +
+        'user certificates, `@cert-authority`, security keys, post-quantum key exchange, ProxyCommand. Default: ' +
+        'built-in.',
     }),
   passphrase: secretReference().exactOptional().meta({
     description: 'Passphrase of encrypted keys: env:NAME, file:PATH or command:COMMAND. Default: you are asked once.',
@@ -155,7 +164,9 @@ const sshFields = {
     .meta({
       examples: ['admin@bastion.example.com'],
       description:
-        'What connections go through: "[user@]host[:port]", or a mapping of address, user, port, identityFile, knownHostsFile and hostKey (default: those of ssh), or a list of several, one behind the other. [] means none. Default: ProxyJump of ~/.ssh/config.',
+        'What connections go through: "[user@]host[:port]", or a mapping of address, user, port, identityFile, ' +
+        'knownHostsFile and hostKey (default: those of ssh), or a list of several, one behind the other. [] ' +
+        'means none. Default: ProxyJump of ~/.ssh/config.',
     }),
   configFile: localPath().exactOptional().meta({
     description:
@@ -191,10 +202,14 @@ export const roles = z
   .meta({ description: 'Settings of all hosts of a role.' });
 
 /** `groups:`: what all hosts share that name the group. */
-export const groups = z.record(label(), z.strictObject(nodeFields)).default({}).meta({
-  description:
-    'Settings of hosts that have something in common, e.g. a GPU: the name of a group, and below it the settings that a role can have. Hosts name their groups.',
-});
+export const groups = z
+  .record(label(), z.strictObject(nodeFields))
+  .default({})
+  .meta({
+    description:
+      'Settings of hosts that have something in common, e.g. a GPU: the name of a group, and below it the settings ' +
+      'that a role can have. Hosts name their groups.',
+  });
 
 const host = z.strictObject({
   name: hostName().meta({ description: 'Name of the host and of its Node. Unique.' }),
@@ -205,12 +220,17 @@ const host = z.strictObject({
   }),
   role: z.enum(['control-plane', 'worker', 'etcd', 'load-balancer']).meta({
     description:
-      'What the host is for. etcd: a member of an external etcd (etcd.topology: external). load-balancer: haproxy and keepalived (loadBalancer.kind: keepalived).',
+      'What the host is for. etcd: a member of an external etcd (etcd.topology: external). load-balancer: ' +
+      'haproxy and keepalived (loadBalancer.kind: keepalived).',
   }),
-  groups: z.array(label()).default([]).meta({
-    description:
-      'Groups of the host. Their settings win over those of the role. If two groups have the same setting, the group that is named later here wins.',
-  }),
+  groups: z
+    .array(label())
+    .default([])
+    .meta({
+      description:
+        'Groups of the host. Their settings win over those of the role. If two groups have the same setting, the ' +
+        'group that is named later here wins.',
+    }),
   os: z
     .enum(['linux', 'windows'])
     .default('linux')

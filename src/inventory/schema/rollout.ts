@@ -22,7 +22,8 @@ export const rollout = z
       .default('10%')
       .meta({
         description:
-          'How many workers may be without their kubelet or runtime, or drained, at once: a number, or a share, rounded down; at least one. Control planes change one at a time whatever it says.',
+          'How many workers may be without their kubelet or runtime, or drained, at once: a number, or a share, ' +
+          'rounded down; at least one. Control planes change one at a time whatever it says.',
       }),
     drainTimeout: text(/^[1-9]\d{0,4}[smh]$/, 'seconds, minutes or hours, e.g. "10m"')
       .default('5m')
@@ -37,7 +38,8 @@ export const rollout = z
       .default('0s')
       .meta({
         description:
-          'How long a run waits between two batches of workers, after the first is well and before the next is drained or disrupted. Then it observes again. At most 24h. Control planes do not wait.',
+          'How long a run waits between two batches of workers, after the first is well and before the next is ' +
+          'drained or disrupted. Then it observes again. At most 24h. Control planes do not wait.',
       }),
   })
   .prefault({})

@@ -14,12 +14,17 @@ const handler = z.strictObject({
     .meta({
       examples: ['kata'],
       description:
-        'What runs the containers: crun; kata (Kata Containers); nvidia (the NVIDIA Container Toolkit); runsc (gVisor). Default: the name of the handler.',
+        'What runs the containers: crun; kata (Kata Containers); nvidia (the NVIDIA Container Toolkit); runsc ' +
+        '(gVisor). Default: the name of the handler.',
     }),
-  path: absolutePath().exactOptional().meta({
-    description:
-      'Program on the host: crun, the shim of Kata Containers, nvidia-container-runtime, or runsc with its shim beside it. You put it there. Default: runsc and nvidia come as packages of their projects; crun and kata need a path.',
-  }),
+  path: absolutePath()
+    .exactOptional()
+    .meta({
+      description:
+        'Program on the host: crun, the shim of Kata Containers, nvidia-container-runtime, or runsc with its shim ' +
+        'beside it. You put it there. Default: runsc and nvidia come as packages of their projects; crun and kata ' +
+        'need a path.',
+    }),
   config: absolutePath()
     .exactOptional()
     .meta({
@@ -53,7 +58,9 @@ export const handlers = z
   .meta({
     examples: [{ crun: { path: '/usr/bin/crun' } }],
     description:
-      'Further ways to start containers: the name of a handler and of its RuntimeClass, and below it what runs it. Those of all levels together; the nearest describes a handler. Pods that name the RuntimeClass run on hosts that have the handler. All other pods run as before.',
+      'Further ways to start containers: the name of a handler and of its RuntimeClass, and below it what runs ' +
+      'it. Those of all levels together; the nearest describes a handler. Pods that name the RuntimeClass run on ' +
+      'hosts that have the handler. All other pods run as before.',
   });
 
 const registry = z.strictObject({
@@ -87,10 +94,14 @@ const RUNTIMES = z.enum(['containerd', 'crio', 'docker']);
 
 /** What every host can have of its own. */
 const ofHost = {
-  version: version().exactOptional().meta({
-    description:
-      'Exact version in quotes. If you edit it, `up` changes joined hosts one at a time, drained unless only the patch differs. Default: of the newest line that the runtime supports with the Kubernetes minor, on new hosts; joined hosts follow by `upgrade`.',
-  }),
+  version: version()
+    .exactOptional()
+    .meta({
+      description:
+        'Exact version in quotes. If you edit it, `up` changes joined hosts one at a time, drained unless only the ' +
+        'patch differs. Default: of the newest line that the runtime supports with the Kubernetes minor, on new ' +
+        'hosts; joined hosts follow by `upgrade`.',
+    }),
   package: PACKAGE.exactOptional().meta({ default: PACKAGE_DEFAULT, description: 'Name of the package.' }),
   repository: runtimeRepository,
   config: freeObject()
@@ -99,10 +110,14 @@ const ofHost = {
       examples: [{ metrics: { address: '127.0.0.1:1338' } }],
       description: `Merged into ${containerd.paths.config}, into the drop-in of CRI-O, or into ${docker.shared!.path}.`,
     }),
-  selinux: z.boolean().exactOptional().meta({
-    description:
-      'True: SELinux confines containers, on hosts that have it. Default: false; the runtime labels nothing, and containers run unconfined.',
-  }),
+  selinux: z
+    .boolean()
+    .exactOptional()
+    .meta({
+      description:
+        'True: SELinux confines containers, on hosts that have it. Default: false; the runtime labels nothing, and ' +
+        'containers run unconfined.',
+    }),
   handlers,
 };
 

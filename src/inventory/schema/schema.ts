@@ -30,10 +30,14 @@ export const inventorySchema = z
     runtime,
     etcd: z
       .strictObject({
-        topology: z.enum(['stacked', 'external']).default('stacked').meta({
-          description:
-            'stacked: on the control planes. external: on the hosts of role etcd, where kbuild builds it, or your own at endpoints.',
-        }),
+        topology: z
+          .enum(['stacked', 'external'])
+          .default('stacked')
+          .meta({
+            description:
+              'stacked: on the control planes. external: on the hosts of role etcd, where kbuild builds it, or ' +
+              'your own at endpoints.',
+          }),
         endpoints: z
           .array(text(/^https:\/\/[a-z0-9.-]+:\d{1,5}$/, 'https://host:port, e.g. "https://10.0.0.41:2379"'))
           .default([])
@@ -49,10 +53,15 @@ export const inventorySchema = z
     certificates,
     loadBalancer: z
       .strictObject({
-        kind: z.enum(['none', 'external', 'keepalived', 'kube-vip']).default('none').meta({
-          description:
-            'none: kubernetes.endpoint is a name that you keep, or there is one control plane. external: you run one at kubernetes.endpoint. keepalived: kbuild builds haproxy and keepalived, on the hosts of role load-balancer or else on the control planes. kube-vip: a static pod on every control plane.',
-        }),
+        kind: z
+          .enum(['none', 'external', 'keepalived', 'kube-vip'])
+          .default('none')
+          .meta({
+            description:
+              'none: kubernetes.endpoint is a name that you keep, or there is one control plane. external: you run ' +
+              'one at kubernetes.endpoint. keepalived: kbuild builds haproxy and keepalived, on the hosts of role ' +
+              'load-balancer or else on the control planes. kube-vip: a static pod on every control plane.',
+          }),
         address: ipv4().exactOptional().meta({
           description: 'keepalived, kube-vip: the virtual address, free and in the network of the hosts that hold it.',
         }),
@@ -63,10 +72,17 @@ export const inventorySchema = z
         healthPort: port()
           .default(8404)
           .meta({ description: 'keepalived: port on 127.0.0.1 where haproxy tells keepalived that it has a backend.' }),
-        routerId: z.number().int().min(1).max(255).exactOptional().meta({
-          description:
-            "keepalived: VRRP's virtual router id, of which a network has each only once. Default: the last number of address.",
-        }),
+        routerId: z
+          .number()
+          .int()
+          .min(1)
+          .max(255)
+          .exactOptional()
+          .meta({
+            description:
+              "keepalived: VRRP's virtual router id, of which a network has each only once. Default: the last " +
+              'number of address.',
+          }),
         image: image().default('ghcr.io/kube-vip/kube-vip:v1.0.1').meta({ description: 'kube-vip: its image.' }),
       })
       .prefault({})
@@ -101,15 +117,21 @@ export const inventorySchema = z
             // From the README of age.
             examples: [['age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p']],
             description:
-              'Public keys for whose holders `kbuild backup` encrypts: age1…, or ssh-ed25519 … as in authorized_keys. Any one of their private keys opens a backup. Without any, the backup asks for a passphrase.',
+              'Public keys for whose holders `kbuild backup` encrypts: age1…, or ssh-ed25519 … as in ' +
+              'authorized_keys. Any one of their private keys opens a backup. Without any, the backup asks for a ' +
+              'passphrase.',
           }),
       })
       .prefault({})
       .meta({ description: 'Backups of `kbuild backup`, which are always encrypted.' }),
-    firewall: z.enum(['report', 'open']).default('report').meta({
-      description:
-        'open: `up` opens in ufw, firewalld or nftables what hosts and pods of this inventory need, and `reset` takes it back. report: `check` lists what is missing.',
-    }),
+    firewall: z
+      .enum(['report', 'open'])
+      .default('report')
+      .meta({
+        description:
+          'open: `up` opens in ufw, firewalld or nftables what hosts and pods of this inventory need, and `reset` ' +
+          'takes it back. report: `check` lists what is missing.',
+      }),
     files,
     installFrom: installFrom.default('distribution'),
     downloads,
@@ -118,10 +140,14 @@ export const inventorySchema = z
     timeSync: timeSync.exactOptional(),
     hooks,
     rollout,
-    manifests: z.array(manifestEntry()).default([]).meta({
-      description:
-        'YAML files, or https:// URLs, of at most 8 MiB, with objects for the cluster, applied after the network; or mappings of source and sha256, which its bytes must have.',
-    }),
+    manifests: z
+      .array(manifestEntry())
+      .default([])
+      .meta({
+        description:
+          'YAML files, or https:// URLs, of at most 8 MiB, with objects for the cluster, applied after the ' +
+          'network; or mappings of source and sha256, which its bytes must have.',
+      }),
     kubelet: kubeletOfAll,
     sysctls,
     roles,

@@ -5,7 +5,9 @@ import { address, localPath, text } from './formats.ts';
 /** `installFrom:` of the inventory, a role, a group or a host. */
 export const installFrom = z.enum(['distribution', 'binaries']).meta({
   description:
-    'Where the programs of Kubernetes and of its runtime come from on Linux hosts; the nearest wins: host, groups, role, all. distribution: packages, and binaries where the system has no packages (Flatcar). binaries: the programs that their projects publish, see downloads.',
+    'Where the programs of Kubernetes and of its runtime come from on Linux hosts; the nearest wins: host, ' +
+    'groups, role, all. distribution: packages, and binaries where the system has no packages (Flatcar). ' +
+    'binaries: the programs that their projects publish, see downloads.',
 });
 
 /** `packages:` of the inventory, a role, a group or a host. */
@@ -16,7 +18,8 @@ export const packages = () =>
     .meta({
       examples: [['nfs-common']],
       description:
-        'Packages that Linux hosts must have, from their own repositories, in any version; those of all levels together. Those that you take out stay installed.',
+        'Packages that Linux hosts must have, from their own repositories, in any version; those of all levels ' +
+        'together. Those that you take out stay installed.',
     });
 
 /** `trustedCAs:` of the inventory, a role, a group or a host. */
@@ -27,7 +30,9 @@ export const trustedCAs = () =>
     .meta({
       examples: [['ca/company.pem']],
       description:
-        "PEM files, each with one certificate authority that Linux hosts trust, besides those of their system; those of all levels together. kbuild puts them into the system's store, and takes them out when they leave the inventory.",
+        'PEM files, each with one certificate authority that Linux hosts trust, besides those of their system; ' +
+        "those of all levels together. kbuild puts them into the system's store, and takes them out when they " +
+        'leave the inventory.',
     });
 
 const service = () => z.enum(['unmanaged', 'chrony']);
@@ -44,7 +49,8 @@ export const timeSync = z
         .meta({
           examples: [['ntp1.example.com', '10.0.0.5']],
           description:
-            'chrony: names or addresses of time servers, besides those in the configuration of the host itself, which stay.',
+            'chrony: names or addresses of time servers, besides those in the configuration of the host itself, ' +
+            'which stay.',
         }),
     }),
     service(),
@@ -52,7 +58,10 @@ export const timeSync = z
   .meta({
     examples: ['chrony'],
     description:
-      'What keeps the clock of Linux hosts right; the nearest wins as a whole: host, groups, role, all. unmanaged: what the host has; the check time-sync warns if that is nothing. chrony: `up` installs it from the repositories of the system, and starts it; it takes the place of systemd-timesyncd. chrony alone stands for timeSync.kind. Default: unmanaged.',
+      'What keeps the clock of Linux hosts right; the nearest wins as a whole: host, groups, role, all. ' +
+      'unmanaged: what the host has; the check time-sync warns if that is nothing. chrony: `up` installs it from ' +
+      'the repositories of the system, and starts it; it takes the place of systemd-timesyncd. chrony alone ' +
+      'stands for timeSync.kind. Default: unmanaged.',
   });
 
 /** The setting as a value; undefined if kbuild leaves the time service alone. */

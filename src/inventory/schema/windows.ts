@@ -37,7 +37,8 @@ const downloads = z
       .meta({
         examples: [{ 'kubelet.exe': '0123456789abcdef'.repeat(4) }],
         description:
-          'SHA-256 by file name, e.g. kubelet.exe. Default: what lies beside the file at its source. Those of nssm.exe and of downloads.network must be here.',
+          'SHA-256 by file name, e.g. kubelet.exe. Default: what lies beside the file at its source. Those of ' +
+          'nssm.exe and of downloads.network must be here.',
       }),
   })
   .exactOptional()
@@ -56,10 +57,13 @@ export const windows = z
       })
       .exactOptional()
       .meta({ description: "The runtime's command line tool." }),
-    pauseImage: image().exactOptional().meta({
-      description:
-        'Image that holds a pod together; it must be made for the build. Default: pause:3.10.2 of kubernetes.imageRepository.',
-    }),
+    pauseImage: image()
+      .exactOptional()
+      .meta({
+        description:
+          'Image that holds a pod together; it must be made for the build. Default: pause:3.10.2 of ' +
+          'kubernetes.imageRepository.',
+      }),
     serviceManager: z.enum(['native', 'nssm']).exactOptional().meta({
       description: 'What runs the kubelet as a service: Windows itself, or nssm. Default: native.',
     }),

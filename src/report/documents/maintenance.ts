@@ -132,7 +132,8 @@ export const upgradePlan = document('What `kbuild upgrade --plan --json` prints.
   restarts,
   meets: meets.meta({ description: 'What the upgrade meets in the cluster.' }),
   notes: texts(
-    'What else it does or leaves: certificates that it renews, flags that were written by hand, a network plugin that stays as it is.',
+    'What else it does or leaves: certificates that it renews, flags that were written by hand, a network plugin ' +
+      'that stays as it is.',
   ),
   missingDownloads: texts('What one host of each kind cannot download of the hops.'),
 });

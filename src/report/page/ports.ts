@@ -110,7 +110,9 @@ export function ports(view: PortsView | undefined): Html | undefined {
   if (view === undefined) return undefined;
   const { tried, from, to, cells, open, blocked, unlisted, failed } = view;
   const count = blocked.length + unlisted;
-  const about = `${counted(tried, 'way')} tried between hosts, ${count === 0 ? 'none blocked' : `${String(count)} blocked`}. Rows connect, columns listen; a number counts open ports.`;
+  const about =
+    `${counted(tried, 'way')} tried between hosts, ${count === 0 ? 'none blocked' : `${String(count)} blocked`}. ` +
+    'Rows connect, columns listen; a number counts open ports.';
   const table = html`<div class="scroll" tabindex="0" role="group" aria-label="Ways between hosts">
     <table class="matrix">
       <thead>

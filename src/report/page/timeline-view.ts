@@ -45,7 +45,9 @@ function crowdRow(phase: PhaseView, spans: readonly Span[], name: string): Row {
   const fromMs = Math.min(...spans.map((span) => span.fromMs));
   const toMs = Math.max(...spans.map((span) => span.toMs));
   const hosts = hostList(spans.map(({ host }) => host));
-  const text = `${phase.title}: ${counted(spans.length, 'host')} took ${name}, from ${clock(fromMs)} to ${clock(toMs)}: ${hosts}`;
+  const text =
+    `${phase.title}: ${counted(spans.length, 'host')} took ${name}, from ${clock(fromMs)} to ` +
+    `${clock(toMs)}: ${hosts}`;
   const end = spans.some(({ end: how }) => how === 'cut off') ? 'cut off' : 'done';
   const levels = levelsOf(spans, fromMs, toMs);
   return {

@@ -165,13 +165,18 @@ const legend = (phases: readonly PhaseView[]): Html =>
     <li>${sign('bad', '✖')} failed</li>
   </ul>`;
 
+const TIMELINE_LABEL =
+  'Timeline. Plus and minus zoom, arrow keys move from bar to bar; ' +
+  'the table of phases below says the same in words.';
+
 /** The timeline: hosts by time, or for many hosts the phases and how long hosts took in them. */
 export function timeline(view: TimelineView, phases: readonly PhaseView[]): Html {
   const { rows, bands, lanes, totalMs, form, idle } = view;
   const about =
     form === 'hosts'
       ? 'Each row is a host, from the start of the run to its end.'
-      : 'Many hosts: each phase has a row for the hosts that took about as long (the curve is how many of them were at work), then its slowest hosts and those that failed.';
+      : 'Many hosts: each phase has a row for the hosts that took about as long (the curve is how many of them ' +
+        'were at work), then its slowest hosts and those that failed.';
   const tools = html`<div class="tools" hidden>
     <button type="button" data-zoom-to="out" aria-label="Zoom out">−</button
     ><button type="button" data-zoom-to="in" aria-label="Zoom in">+</button
@@ -183,12 +188,7 @@ export function timeline(view: TimelineView, phases: readonly PhaseView[]): Html
     'Timeline',
     about,
     html`${tools}
-      <div
-        class="timeline"
-        tabindex="0"
-        role="group"
-        aria-label="Timeline. Plus and minus zoom, arrow keys move from bar to bar; the table of phases below says the same in words."
-      >
+      <div class="timeline" tabindex="0" role="group" aria-label="${TIMELINE_LABEL}">
         <div class="rows">
           ${grid(view)}
           <div class="row phases-row">

@@ -104,7 +104,8 @@ export const kubeadmSignatures: readonly Signature[] = [
     name: 'mounted',
     seen: /still mounted in a folder that is to be emptied/,
     cause:
-      'a volume or a disk is still mounted there, and a program of the host may use it: kbuild does not delete through a mount',
+      'a volume or a disk is still mounted there, and a program of the host may use it: kbuild does not delete ' +
+      'through a mount',
     remedy: `end the program (fuser -vm PATH) and unmount it (umount PATH); then ${RERUN}`,
   },
   {
@@ -132,14 +133,16 @@ export const kubeadmSignatures: readonly Signature[] = [
     name: 'runtime-late',
     seen: /(?:could not connect to the container runtime|container runtime is not running|validate CRI v1 \w+ API)[^\n]*DeadlineExceeded/,
     cause:
-      'the container runtime runs and does not answer in time: the host is busy, its disk is slow, or the runtime hangs',
+      'the container runtime runs and does not answer in time: the host is busy, its disk is slow, or the ' +
+      'runtime hangs',
     remedy: `${RERUN}; if it stays, see what keeps the runtime: ${JOURNALS}`,
   },
   {
     name: 'runtime-down',
     // A kubelet that loses it for a moment prints another message.
     seen: new RegExp(
-      `container runtime is not running|(?:validate service connection|failed to run Kubelet)[^\\n]*(?:${SOCKETS})\\.sock: connect: (?:no such file or directory|connection refused)`,
+      'container runtime is not running|(?:validate service connection|failed to run ' +
+        `Kubelet)[^\\n]*(?:${SOCKETS})\\.sock: connect: (?:no such file or directory|connection refused)`,
     ),
     cause: 'the container runtime does not run, or its socket is not where Kubernetes looks for it',
     remedy: `${RERUN}: kbuild starts it; if it does not stay up: ${JOURNALS}`,

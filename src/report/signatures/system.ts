@@ -12,7 +12,9 @@ export const packageSignatures: readonly Signature[] = [
     name: 'key-expired',
     seen: /EXPKEYSIG|The following signatures were invalid: EXPKEYSIG|key .* expired/i,
     cause: "the repository's signing key has expired",
-    remedy: `${RERUN}: kbuild fetches a key that has run out anew, once a day. If it stays, set repository.key to a copy that the vendor has extended`,
+    remedy:
+      `${RERUN}: kbuild fetches a key that has run out anew, once a day. If it stays, set repository.key to a ` +
+      'copy that the vendor has extended',
   },
   {
     name: 'lists-expired',

@@ -27,7 +27,8 @@ export const signingAuthority: Rule = (file) =>
       return [
         problem(
           ['certificates', setting, 'key'],
-          'is required: env:NAME, file:PATH or command:COMMAND; or sign: COMMAND, where the key must stay with you (an HSM, Vault, step-ca)',
+          'is required: env:NAME, file:PATH or command:COMMAND; or sign: COMMAND, where the key must stay with ' +
+            'you (an HSM, Vault, step-ca)',
         ),
       ];
     return key !== undefined && sign !== undefined
@@ -54,7 +55,8 @@ export const etcdsAuthority: Rule = (file) =>
       : [
           problem(
             ['certificates', setting, 'sign'],
-            'signs for stacked etcd only: hosts of role etcd sign their certificates themselves; give certificates.etcdCa a key instead',
+            'signs for stacked etcd only: hosts of role etcd sign their certificates themselves; give ' +
+              'certificates.etcdCa a key instead',
           ),
         ];
   });
@@ -69,7 +71,8 @@ export const signingElsewhere: Rule = (file) => {
       ? [
           problem(
             ['certificates', 'distribution'],
-            `must be copy (or left out) beside ${signed[0]!.setting}.sign: kubeadm does not upload certificates without the key of their CA`,
+            `must be copy (or left out) beside ${signed[0]!.setting}.sign: kubeadm does not upload certificates ` +
+              'without the key of their CA',
           ),
         ]
       : []),
@@ -78,7 +81,9 @@ export const signingElsewhere: Rule = (file) => {
         ? [
             problem(
               ['hosts', i, 'os'],
-              `${name}: Windows hosts cannot join where certificates.ca.sign signs: kbuild lets kubeadm make the request of a kubelet on the host, and does so on Linux only; give certificates.ca a key instead, or take them out`,
+              `${name}: Windows hosts cannot join where certificates.ca.sign signs: kbuild lets kubeadm make the ` +
+                'request of a kubelet on the host, and does so on Linux only; give certificates.ca a key instead, ' +
+                'or take them out',
             ),
           ]
         : [],
@@ -110,7 +115,8 @@ export const validityPeriods: Rule = ({ kubeadm: { cluster } }) => {
     : [
         warning(
           ['kubeadm', 'cluster', 'certificateValidityPeriod'],
-          `is longer than caCertificateValidityPeriod (${settings.caCertificateValidityPeriod}): no certificate is accepted when its authority has ended`,
+          `is longer than caCertificateValidityPeriod (${settings.caCertificateValidityPeriod}): no certificate ` +
+            'is accepted when its authority has ended',
         ),
       ];
 };
@@ -140,7 +146,8 @@ export const etcdFolder: Rule = ({ kubeadm }): readonly Violation[] => {
       : [
           problem(
             [...PATH, 'dataDir'],
-            'must be the absolute path of a folder for etcd alone, on a disk that stays, e.g. /data/etcd: kubeadm empties it at every reset',
+            'must be the absolute path of a folder for etcd alone, on a disk that stays, e.g. /data/etcd: ' +
+              'kubeadm empties it at every reset',
           ),
         ]),
     ...args.flatMap((arg, i) => {

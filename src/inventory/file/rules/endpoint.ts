@@ -69,7 +69,8 @@ export const virtualPort: Rule = (file) => {
     ? [
         problem(
           path,
-          `the API servers listen at ${port} on the same hosts; use ${PORT_BESIDE}, or hosts of role load-balancer. A cluster that stands moves to another port with \`kbuild move-endpoint\``,
+          `the API servers listen at ${port} on the same hosts; use ${PORT_BESIDE}, or hosts of role ` +
+            'load-balancer. A cluster that stands moves to another port with `kbuild move-endpoint`',
         ),
       ]
     : [];
@@ -135,7 +136,8 @@ export const endpointElsewhere: Rule = ({ hosts, kubernetes, loadBalancer }) =>
         .map(({ name, role }) =>
           problem(
             ['kubernetes', 'endpoint'],
-            `is the address of "${name}" (${role}), where no API server is; name a load balancer or a name that can move`,
+            `is the address of "${name}" (${role}), where no API server is; name a load balancer or a name that ` +
+              'can move',
           ),
         );
 
@@ -149,7 +151,8 @@ export const endpointOfMany: Rule = ({ hosts, kubernetes, loadBalancer }) => {
     return [
       problem(
         path,
-        'is required with several control planes: host:port of a load balancer before them, e.g. "k8s.example.com:6443"',
+        'is required with several control planes: host:port of a load balancer before them, e.g. ' +
+          '"k8s.example.com:6443"',
       ),
     ];
   const own = many.find((host) => isAt(kubernetes, host));
@@ -167,7 +170,10 @@ export const endpointCannotMove: Rule = ({ hosts, kubernetes, loadBalancer }) =>
     ? [
         warning(
           ['kubernetes', 'endpoint'],
-          `is the address of "${only.name}", so a second control plane can be added only after the cluster has moved (\`kbuild move-endpoint\`). If it may grow: "loadBalancer: { kind: keepalived, address: … }" with a free address of the hosts' network, or a name that you can lead to a load balancer later, e.g. "k8s.example.com:6443" (with endpointInHosts: true it needs no DNS)`,
+          `is the address of "${only.name}", so a second control plane can be added only after the cluster has ` +
+            'moved (`kbuild move-endpoint`). If it may grow: "loadBalancer: { kind: keepalived, address: … }" ' +
+            "with a free address of the hosts' network, or a name that you can lead to a load balancer later, e.g. " +
+            '"k8s.example.com:6443" (with endpointInHosts: true it needs no DNS)',
         ),
       ]
     : [];
@@ -184,7 +190,8 @@ export const endpointInHosts: Rule = ({ hosts, kubernetes, loadBalancer }) => {
     ? [
         problem(
           path,
-          'with several control planes the name must point to your load balancer; put it into DNS and set endpointInHosts: false',
+          'with several control planes the name must point to your load balancer; put it into DNS and set ' +
+            'endpointInHosts: false',
         ),
       ]
     : [];
@@ -202,7 +209,8 @@ export const endpointPort: Rule = (file) => {
     ? [
         problem(
           ['kubernetes', 'endpoint'],
-          `the API server listens at port ${own}, not ${port}; use ${own}, or say "loadBalancer: { kind: external }" if one forwards ${port}`,
+          `the API server listens at port ${own}, not ${port}; use ${own}, or say "loadBalancer: { kind: ` +
+            `external }" if one forwards ${port}`,
         ),
       ]
     : [];

@@ -44,7 +44,8 @@ export const hostAddresses: Rule = (file) => [
       : [
           problem(
             ['hosts', index, file.hosts[index]!.internalAddress === undefined ? 'address' : 'internalAddress'],
-            `Kubernetes listens at ${key} on "${file.hosts[first]!.name}" already; every host needs its own internalAddress`,
+            `Kubernetes listens at ${key} on "${file.hosts[first]!.name}" already; every host needs its own ` +
+              'internalAddress',
           ),
         ],
   ),
@@ -90,7 +91,8 @@ export const controlPlaneCount: Rule = ({ hosts, etcd }) => {
     ? [
         warning(
           ['hosts'],
-          `${count} control planes may lose ${count / 2 - 1}, and so may ${count - 1}: one more costs a host and makes nothing safer; use an odd number`,
+          `${count} control planes may lose ${count / 2 - 1}, and so may ${count - 1}: one more costs a host and ` +
+            'makes nothing safer; use an odd number',
         ),
       ]
     : [];
@@ -103,7 +105,8 @@ export const etcdCount: Rule = ({ hosts }) => {
     ? [
         warning(
           ['hosts'],
-          `${count} etcd members may lose ${count / 2 - 1}, and so may ${count - 1}: one more costs a host and makes nothing safer; use 1, 3 or 5`,
+          `${count} etcd members may lose ${count / 2 - 1}, and so may ${count - 1}: one more costs a host and ` +
+            'makes nothing safer; use 1, 3 or 5',
         ),
       ]
     : [];
@@ -148,7 +151,8 @@ export const groupsOfNodes: Rule = ({ groups, hosts }) =>
           return ofNodes.map((key) =>
             problem(
               ['hosts', i, 'groups', j],
-              `"${name}" has ${key}, which are of nodes, and a host of role ${role} is none: take the host out of the group`,
+              `"${name}" has ${key}, which are of nodes, and a host of role ${role} is none: take the host out ` +
+                'of the group',
             ),
           );
         })
@@ -199,7 +203,8 @@ export const unmeant = (
     return [
       problem(
         typeof selectors === 'string' ? at : [...at, i],
-        `no host is meant by ${JSON.stringify(selector)}; use "all", a role, a group, a name or a pattern with "*"${meant === undefined ? '' : `; did you mean "${meant}"?`}`,
+        `no host is meant by ${JSON.stringify(selector)}; use "all", a role, a group, a name or a pattern with ` +
+          `"*"${meant === undefined ? '' : `; did you mean "${meant}"?`}`,
       ),
     ];
   });

@@ -73,7 +73,8 @@ const chronyOfPackages: Rule = (file) =>
       ? [
           problem(
             ['hosts', i],
-            `timeSync: chrony is installed as a package, and "${host.name}" has installFrom: binaries; give it timeSync: unmanaged, and run its own time service, e.g. systemctl enable --now systemd-timesyncd`,
+            `timeSync: chrony is installed as a package, and "${host.name}" has installFrom: binaries; give it ` +
+              'timeSync: unmanaged, and run its own time service, e.g. systemctl enable --now systemd-timesyncd',
           ),
         ]
       : [];

@@ -182,7 +182,8 @@ export const podSubnetSize: Rule = (file) => {
     ? [
         problem(
           path,
-          `${podSubnet} has room for ${2 ** (node - bits)} node${node === bits ? '' : 's'} of /${node} each, and there are ${nodes}; use a larger one`,
+          `${podSubnet} has room for ${2 ** (node - bits)} node${node === bits ? '' : 's'} of /${node} each, and ` +
+            `there are ${nodes}; use a larger one`,
         ),
       ]
     : [];

@@ -77,7 +77,9 @@ function given(object: unknown, field: readonly string[]): boolean {
 
 /** What changed since kubeadm's older APIs, for a pasted file. Source: the reference of kubeadm-config.v1beta4. */
 const CHANGED =
-  'extraArgs are lists of name and value; apiServer.timeoutForControlPlane is init.timeouts.controlPlaneComponentHealthCheck, discovery.timeout is join.timeouts.discovery; dns.type and useHyperKubeImage are gone. "kubeadm config migrate --old-config FILE" rewrites a file';
+  'extraArgs are lists of name and value; apiServer.timeoutForControlPlane is ' +
+  'init.timeouts.controlPlaneComponentHealthCheck, discovery.timeout is join.timeouts.discovery; dns.type and ' +
+  'useHyperKubeImage are gone. "kubeadm config migrate --old-config FILE" rewrites a file';
 
 function olderApi(object: unknown): string | undefined {
   const [, api] = /^kubeadm\.k8s\.io\/(v1(?:alpha|beta)[1-3])$/.exec(String(below(object, 'apiVersion'))) ?? [];
@@ -194,7 +196,8 @@ export const ownedSysctls: Rule = (file) => {
       ? [
           warning(
             path,
-            'kube-proxy sets it when it starts; set kubeadm.kubeProxy.conntrack instead, or conntrack.maxPerCore: 0 there, which leaves it alone',
+            'kube-proxy sets it when it starts; set kubeadm.kubeProxy.conntrack instead, or ' +
+              'conntrack.maxPerCore: 0 there, which leaves it alone',
           ),
         ]
       : [];

@@ -89,7 +89,8 @@ const logins: Rule = ({ runtime }) =>
             ? [
                 problem(
                   ['runtime', 'registries', i, 'mirrors', j],
-                  'the login would go over plain http, which every machine on the way can read; use https://, or remove username and password',
+                  'the login would go over plain http, which every machine on the way can read; use https://, or ' +
+                    'remove username and password',
                 ),
               ]
             : [],

@@ -161,7 +161,8 @@ export const runtimePrograms: Rule = (file) =>
           : [
               problem(
                 ['downloads', 'sha256'],
-                `${title} needs ${name}, whose project publishes no checksums: name the SHA-256 of ${urls.join(' or of ')}, as your hosts are, or set downloads.${from}.checksums`,
+                `${title} needs ${name}, whose project publishes no checksums: name the SHA-256 of ` +
+                  `${urls.join(' or of ')}, as your hosts are, or set downloads.${from}.checksums`,
               ),
             ]),
       ];

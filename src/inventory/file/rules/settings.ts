@@ -85,7 +85,8 @@ export const kubernetesVersion: Rule = ({ kubernetes: { version } }) =>
     : [
         problem(
           ['kubernetes', 'version'],
-          `Kubernetes ${minorOf(version)} is not supported by this version of kbuild; use one of ${supportedMinors.join(', ')}`,
+          `Kubernetes ${minorOf(version)} is not supported by this version of kbuild; use one ` +
+            `of ${supportedMinors.join(', ')}`,
         ),
       ];
 

@@ -28,14 +28,17 @@ const networkServices = (file: InventoryFile, { serviceManager, downloads }: Win
   if (windows === undefined || service === undefined || !file.network.windows.services) return [];
   if (serviceManager !== 'nssm')
     return [
-      `network.windows.services needs serviceManager nssm: ${service}.exe knows nothing of the service manager of Windows, which would end it; set windows.serviceManager: nssm, or leave services out and let them be pods`,
+      `network.windows.services needs serviceManager nssm: ${service}.exe knows nothing of the service manager ` +
+        'of Windows, which would end it; set windows.serviceManager: nssm, or leave services out and let them be ' +
+        'pods',
     ];
   const files = windows.programs(pluginFile(file).settings(file)).map(({ file: name }) => name);
   const unknown = files.filter((name) => downloads.sha256[name] === undefined);
   return downloads.network !== '' && unknown.length === 0
     ? []
     : [
-        `network.windows.services needs windows.downloads.network, the folder that holds ${files.join(', ')}, and windows.downloads.sha256 with their checksums (missing: ${unknown.join(', ') || 'none'})`,
+        `network.windows.services needs windows.downloads.network, the folder that holds ${files.join(', ')}, ` +
+          `and windows.downloads.sha256 with their checksums (missing: ${unknown.join(', ') || 'none'})`,
       ];
 };
 
@@ -92,14 +95,16 @@ export const windowsHosts: Rule = (file) => [
         ? [
             problem(
               at('windows'),
-              'serviceManager nssm needs windows.downloads.nssm, the folder that holds nssm.exe, and windows.downloads.sha256 with its checksum',
+              'serviceManager nssm needs windows.downloads.nssm, the folder that holds nssm.exe, and ' +
+                'windows.downloads.sha256 with its checksum',
             ),
           ]
         : []),
       ...pathsWithoutDrive(file, host).map((setting) =>
         problem(
           at('kubelet'),
-          `${setting} is a path without a drive, which a kubelet on Windows looks for elsewhere; write C:/... for this host`,
+          `${setting} is a path without a drive, which a kubelet on Windows looks for elsewhere; write C:/... ` +
+            'for this host',
         ),
       ),
       ...networkServices(file, settings).map((message) => problem(at('windows'), message)),
@@ -108,14 +113,16 @@ export const windowsHosts: Rule = (file) => [
         : [
             problem(
               at('windows'),
-              `containerd ${containerd.version} is not supported on Windows hosts; kbuild writes the configuration of 2.x`,
+              `containerd ${containerd.version} is not supported on Windows hosts; kbuild writes the ` +
+                'configuration of 2.x',
             ),
           ]),
       ...(kept < RESERVED_MIB
         ? [
             warning(
               at('windows'),
-              `${kept} MiB of memory are kept from pods; Windows needs 2 GiB or more (windows.reserved), or pods starve it`,
+              `${kept} MiB of memory are kept from pods; Windows needs 2 GiB or more (windows.reserved), or pods ` +
+                'starve it',
             ),
           ]
         : []),

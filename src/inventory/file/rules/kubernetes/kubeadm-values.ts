@@ -28,7 +28,10 @@ function nameProblem(name: string): string | undefined {
   if (isName(name)) return undefined;
   const lower = name.toLowerCase();
   if (/[,\s]/.test(name)) return 'must be one name; write each as an item of its own';
-  return `must be a DNS name or an IP address${isName(lower) ? ` in lower case: ${lower}` : ', without scheme, port and path'}`;
+  return (
+    'must be a DNS name or an IP ' +
+    `address${isName(lower) ? ` in lower case: ${lower}` : ', without scheme, port and path'}`
+  );
 }
 
 /** Paths on hosts that must be absolute. */

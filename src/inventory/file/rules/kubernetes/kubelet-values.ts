@@ -208,7 +208,8 @@ export const kubeletValues: Rule = (file) =>
       ? [
           warning(
             [...path, 'config', 'resolvConf'],
-            'is there only where systemd-resolved runs, and there kubeadm sets it itself; elsewhere no pod would start: remove it',
+            'is there only where systemd-resolved runs, and there kubeadm sets it itself; elsewhere no pod would ' +
+              'start: remove it',
           ),
         ]
       : []),

@@ -62,7 +62,9 @@ export const podsOfNode: Rule = (file) => {
         ? [
             warning(
               place,
-              `a node has addresses for ${String(most)} pods: it takes a /${String(bits)} of network.podSubnet; further pods of ${String(wanted)} stay in ContainerCreating. Set at most ${String(most)}, or node-cidr-mask-size in kubeadm.cluster.controllerManager.extraArgs of a new cluster`,
+              `a node has addresses for ${String(most)} pods: it takes a /${String(bits)} of network.podSubnet; ` +
+                `further pods of ${String(wanted)} stay in ContainerCreating. Set at most ${String(most)}, or ` +
+                'node-cidr-mask-size in kubeadm.cluster.controllerManager.extraArgs of a new cluster',
             ),
           ]
         : [];
@@ -77,7 +79,9 @@ const OF_KUBE_PROXY: readonly unknown[] = ['addon', 'addon/all', 'addon/kube-pro
 export const kubeProxyOfPlugin: Rule = ({ network, kubeadm }) => {
   const { needsKubeProxy, title } = networkPluginNamed(network.plugin);
   if (needsKubeProxy !== true) return [];
-  const why = `${title} reaches the API server by its Service, which only kube-proxy serves; remove it, or set network.plugin: none and install a network that needs no kube-proxy`;
+  const why =
+    `${title} reaches the API server by its Service, which only kube-proxy serves; remove it, or set ` +
+    'network.plugin: none and install a network that needs no kube-proxy';
   const skipped: unknown = kubeadm.init['skipPhases'];
   return [
     ...(Array.isArray(skipped) ? (skipped as readonly unknown[]) : []).flatMap((phase, i) =>
