@@ -107,7 +107,7 @@ describe('a probe for a host of unknown distribution', () => {
     const file = join(folder, 'os-release');
     writeFileSync(file, osRelease);
     const script = names.command.script.replace('/etc/os-release', file);
-    return names.parse(execFileSync('sh', ['-euc', script], { encoding: 'utf8' }), asked);
+    return names.parse(execFileSync('sh', ['-euc', script], { encoding: 'utf8', stdio: 'pipe' }), asked);
   };
 
   test.each([
