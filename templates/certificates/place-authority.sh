@@ -36,7 +36,8 @@ fi
 from=$(date +%s)
 while now=$(date +%s); [ "$now" -lt "$BEGINS" ]; do
   if [ $((now - from)) -ge 60 ]; then
-    echo "a certificate of the authority begins in $((BEGINS - now)) s by the clock of this host; nothing was placed: set the clock (kbuild check names hosts whose clocks differ)" >&2
+    echo "a certificate of the authority begins in $((BEGINS - now)) s by the clock of this host; nothing was" \
+      "placed: set the clock (kbuild check names hosts whose clocks differ)" >&2
     exit 1
   fi
   sleep 1

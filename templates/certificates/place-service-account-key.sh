@@ -21,7 +21,9 @@ if jwks >jwks.json; then
   shows=yes
   # At every moment of a rotation it accepts one of them.
   if ! grep -qF -- "$(echo "$TRUSTED" | sed 's/.*/"kid":"&"/')" jwks.json; then
-    echo "the API server of this host does not accept tokens by the keys of $pki/sa.pub: its manifest names another file, perhaps by a patch. Nothing was changed: take the rotation back with --rollback, and rotate the keys where they are kept" >&2
+    echo "the API server of this host does not accept tokens by the keys of $pki/sa.pub: its manifest names" \
+      "another file, perhaps by a patch. Nothing was changed: take the rotation back with --rollback, and rotate" \
+      "the keys where they are kept" >&2
     exit 1
   fi
 fi

@@ -21,7 +21,8 @@ fi
 
 for key in $KEYS; do
   if [ ! -s "$kubernetes/pki/$key" ]; then
-    echo "$kubernetes/pki/$key is not on this host, so kubeadm cannot sign with it: bring it back from a backup or from another control plane" >&2
+    echo "$kubernetes/pki/$key is not on this host, so kubeadm cannot sign with it: bring it back from a backup" \
+      "or from another control plane" >&2
     exit 1
   fi
 done

@@ -5,7 +5,8 @@
 umask 077
 key=/etc/kubernetes/pki/ca.key
 if [ ! -s $key ]; then
-  echo "$key is not on this host, so kubeadm cannot sign with it: bring it back from a backup or from another control plane" >&2
+  echo "$key is not on this host, so kubeadm cannot sign with it: bring it back from a backup or from another" \
+    "control plane" >&2
   exit 1
 fi
 rm -rf -- "$WORK"

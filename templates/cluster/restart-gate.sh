@@ -83,7 +83,8 @@ lease() {
   if [ $changed = yes ] && [ $((now - since)) -le $((3 * ${duration:-15})) ]; then return 0; fi
   age=
   if at=$(date -d "${renewed:-none}" +%s 2>/dev/null); then age=", $(($(date +%s) - at)) s ago by the clock of $VIA"; fi
-  echo "the lease $space/$name renewed (found: not for the $((now - since)) s that it was watched, last at ${renewed:-no time}$age; holder ${holder:-none})"
+  echo "the lease $space/$name renewed (found: not for the $((now - since)) s that it was watched, last at" \
+    "${renewed:-no time}$age; holder ${holder:-none})"
 }
 
 controllers() {
@@ -117,7 +118,8 @@ while look >"$gate/needed" && [ -s "$gate/needed" ]; do
   fi
   if [ "$waited" -ge $((told + 10)) ]; then
     told=$waited
-    echo "waiting: before $NODE restarts ($waited s of at most $SECONDS_AT_MOST s): $(awk '{ said = said (NR > 1 ? "; " : "") $0 } END { print said }' "$gate/needed")"
+    echo "waiting: before $NODE restarts ($waited s of at most $SECONDS_AT_MOST s):" \
+      "$(awk '{ said = said (NR > 1 ? "; " : "") $0 } END { print said }' "$gate/needed")"
   fi
   # Where all is well, only the next renewal of a lease is waited for, which comes within 2 s.
   if [ "$waited" -lt 5 ]; then sleep 0.3; else sleep 1; fi

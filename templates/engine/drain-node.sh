@@ -30,7 +30,8 @@ strict() {
 kept() {
   strict | while read -r namespace budget healthy needed selector; do
     $KUBECTL -n "$namespace" get pods --field-selector "spec.nodeName=$NODE" -l "${selector%,}" -o name | while read -r pod; do
-      echo "$namespace ${pod#pod/}: kept by PodDisruptionBudget $budget, which allows no disruption ($healthy healthy, $needed needed)"
+      echo "$namespace ${pod#pod/}: kept by PodDisruptionBudget $budget, which allows no disruption ($healthy" \
+        "healthy, $needed needed)"
     done
   done
 }
@@ -136,7 +137,8 @@ if [ "$status" -ne 0 ]; then
   give_up "$status"
 fi
 if [ -n "$WORKLOADS" ] && ! volumes_leave; then
-  echo "after $(seconds) s the pods have left $NODE, and volumes of them are still attached to it: $(paste -s -d , volumes). Their storage driver has not detached them" >&2
+  echo "after $(seconds) s the pods have left $NODE, and volumes of them are still attached to it:" \
+    "$(paste -s -d , volumes). Their storage driver has not detached them" >&2
   give_up 1
 fi
 # The time of the cordon's taint names this cordon: if the node is uncordoned, and cordoned again, the note is about

@@ -5,7 +5,8 @@
 # flags) come from outside.
 free=$(df -P -k -- "$FOLDER" | awk 'NR == 2 { print $4 }')
 if [ "$((free * 1024))" -lt "$BYTES" ]; then
-  echo "$FOLDER has $((free / 1024)) MiB free, and etcd needs $((BYTES / 1048576 + 1)) MiB there for a new file of its data: make room on this disk first" >&2
+  echo "$FOLDER has $((free / 1024)) MiB free, and etcd needs $((BYTES / 1048576 + 1)) MiB there for a new file" \
+    "of its data: make room on this disk first" >&2
   exit 1
 fi
 e defragment "$@" --command-timeout 15m defrag

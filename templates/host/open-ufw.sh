@@ -13,7 +13,8 @@ echo "$OPEN" | while read -r from protocol ports; do
     '') ;;
     vrrp)
       ufw prepend allow proto vrrp from "$from" comment kbuild || {
-        echo "this ufw does not know VRRP: put '-A ufw-before-input -s $from -p vrrp -j ACCEPT' into /etc/ufw/before.rules before COMMIT, then run ufw reload" >&2
+        echo "this ufw does not know VRRP: put '-A ufw-before-input -s $from -p vrrp -j ACCEPT' into" \
+          "/etc/ufw/before.rules before COMMIT, then run ufw reload" >&2
         exit 1
       }
       ;;

@@ -18,7 +18,8 @@ if [ -n "$POD" ]; then
     if [ "${pod%% *}" = Failed ] || [ "${pod%% *}" = Succeeded ] || [ $waited -gt 120 ]; then
       why=$($system logs "$TRIAL" --tail 1 2>/dev/null | tail -c 600) || true
       if [ -z "$why" ]; then why=$($system get pod "$TRIAL" -o 'jsonpath={.status.conditions[*].message} {.status.containerStatuses[*].state.waiting.message}') || true; fi
-      echo "a pod of CoreDNS is not ready with dns.blocks after $waited s: ${why:-no reason is known}. The Corefile of the cluster is as it was. Correct dns.blocks and run the same command again" >&2
+      echo "a pod of CoreDNS is not ready with dns.blocks after $waited s: ${why:-no reason is known}. The" \
+        "Corefile of the cluster is as it was. Correct dns.blocks and run the same command again" >&2
       exit 1
     fi
     sleep 1

@@ -31,7 +31,8 @@ rewrite() {
         told=$waited
       fi
       if [ $waited -gt 240 ]; then
-        echo "$one of $NODE is not ready with its new manifest $manifests/$one.yaml after 240 s; the other control planes keep what they have. Correct the setting or the patch and run the same command again" >&2
+        echo "$one of $NODE is not ready with its new manifest $manifests/$one.yaml after 240 s; the other" \
+          "control planes keep what they have. Correct the setting or the patch and run the same command again" >&2
         exit 1
       fi
       sleep 1

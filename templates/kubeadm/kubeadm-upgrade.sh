@@ -60,7 +60,8 @@ let_components_start() {
     waited=$(($(date +%s) - from))
     if [ "$waited" -gt 330 ]; then return 0; fi
     if [ "$waited" -ge $((told + 10)) ]; then
-      echo "waiting: controller manager and scheduler start again after an upgrade that was cut off ($waited s of at most 330 s)"
+      echo "waiting: controller manager and scheduler start again after an upgrade that was cut off ($waited s of at" \
+        "most 330 s)"
       told=$waited
     fi
     sleep 1

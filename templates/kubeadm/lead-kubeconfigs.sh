@@ -40,7 +40,8 @@ while now=$(reported) && { [ -z "$now" ] || [ "$now" = "$before" ]; }; do
     failed="the kubelet of $NODE did not report through $SERVER within 120 s ($(tail -n 1 reason))"
     case " $(servers old.conf) " in
       *" $SERVER "*)
-        echo "$failed. A run that was cut off has led its kubeconfig there, so kbuild cannot put the former one back: make $SERVER reachable from $NODE, then run the same command again" >&2
+        echo "$failed. A run that was cut off has led its kubeconfig there, so kbuild cannot put the former one" \
+          "back: make $SERVER reachable from $NODE, then run the same command again" >&2
         exit 1
         ;;
     esac

@@ -24,7 +24,8 @@ mounts_at() {
 # Ends the script if there are mounts, one a line.
 refuse_mounts() {
   if [ -z "$1" ]; then return 0; fi
-  echo "still mounted in a folder that is to be emptied, nothing was deleted there: $(printf '%s' "$1" | tr '\n' ' ')" >&2
+  echo "still mounted in a folder that is to be emptied, nothing was deleted there:" \
+    "$(printf '%s' "$1" | tr '\n' ' ')" >&2
   exit 32
 }
 

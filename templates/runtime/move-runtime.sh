@@ -14,7 +14,8 @@ fi
 # shellcheck disable=SC2086  # several units
 systemctl start $UNITS
 if ! cri version >/dev/null; then
-  echo "the present runtime does not answer at $FROM, so its pods cannot be ended: mend $(echo "$UNITS" | head -n 1) first" >&2
+  echo "the present runtime does not answer at $FROM, so its pods cannot be ended: mend" \
+    "$(echo "$UNITS" | head -n 1) first" >&2
   exit 1
 fi
 files=

@@ -5,7 +5,8 @@
 # kubelet starts again with its present configuration. Parameters: CONFIG (the kubelet's file), DRIVER (the cgroup
 # driver that it must name). It uses the functions of templates/runtime/.
 if ! grep -Eq "^cgroupDriver: *[\"']?${DRIVER}[\"']? *\$" "$CONFIG"; then
-  echo "$CONFIG does not name the cgroup driver $DRIVER: the ConfigMap kube-system/kubelet-config may have another one" >&2
+  echo "$CONFIG does not name the cgroup driver $DRIVER: the ConfigMap kube-system/kubelet-config may have" \
+    "another one" >&2
   exit 1
 fi
 runtime_limit='timeout -k 1 60'

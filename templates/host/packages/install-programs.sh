@@ -85,7 +85,8 @@ verify() {
   if [ "$2" = none ]; then return 0; fi
   if ! command -v cosign >/dev/null; then
     if [ "$2" = required ]; then
-      echo "$1 must be verified with cosign, which this host does not have: nothing was installed. Install cosign, or set downloads.kubernetes.signatures: auto" >&2
+      echo "$1 must be verified with cosign, which this host does not have: nothing was installed. Install" \
+        "cosign, or set downloads.kubernetes.signatures: auto" >&2
       exit 1
     fi
     echo "$1: the checksum was compared; no signature was verified, because this host has no cosign" >>"$unpacked/said"
@@ -99,7 +100,8 @@ verify() {
   if ! HOME="${HOME:-/root}" timeout 300 cosign verify-blob "$file" --signature "$incoming/sig" --certificate "$incoming/cert" \
     --certificate-identity "$IDENTITY" --certificate-oidc-issuer "$ISSUER" >"$unpacked/cosign" 2>&1; then
     rm -f -- "$file"
-    echo "cosign does not verify $1: $(grep . "$unpacked/cosign" | tail -n 1). Nothing was installed. cosign must reach Sigstore (tuf-repo-cdn.sigstore.dev, rekor.sigstore.dev): run cosign initialize on this host" >&2
+    echo "cosign does not verify $1: $(grep . "$unpacked/cosign" | tail -n 1). Nothing was installed. cosign must" \
+      "reach Sigstore (tuf-repo-cdn.sigstore.dev, rekor.sigstore.dev): run cosign initialize on this host" >&2
     exit 1
   fi
   echo "$1: cosign verified the signature of $IDENTITY" >>"$unpacked/said"

@@ -98,7 +98,8 @@ unpack_kubeadm() {
 
 explain() {
   while read -r name version; do
-    echo "$name $version is in no repository of this host; there is: $(apt-cache madison "$name" | awk '{ printf "%s ", $3 }')" >&2
+    echo "$name $version is in no repository of this host; there is:" \
+      "$(apt-cache madison "$name" | awk '{ printf "%s ", $3 }')" >&2
   done <"$work/missing"
   if [ ! -s "$work/missing" ]; then cat "$work/simulation" >&2; fi
 }

@@ -54,7 +54,8 @@ versions_of() { known_versions "$1" 2>/dev/null | sort -uV | tr '\n' ' '; }
 explain() {
   while read -r name version; do
     if [ -n "$(query_excluded -C "$name-$version" 2>/dev/null)" ]; then
-      echo "$name $version is excluded by the settings of dnf on this host (exclude= in /etc/dnf/dnf.conf or in a repository)" >&2
+      echo "$name $version is excluded by the settings of dnf on this host (exclude= in /etc/dnf/dnf.conf or in a" \
+        "repository)" >&2
     else
       echo "$name $version is in no repository of this host; there is: $(versions_of "$name")" >&2
     fi
