@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -10,6 +10,8 @@ export interface GpgHome {
   readonly read: (input: Buffer, ...args: readonly string[]) => string;
   /** Of all primary keys, in the order in which they were made. */
   readonly fingerprints: () => readonly string[];
+  /** Revokes a key, with the certificate that gpg made beside it. */
+  readonly revoke: (fingerprint: string) => void;
   readonly remove: () => void;
 }
 
@@ -19,10 +21,16 @@ export function gpgHome(): GpgHome {
   const options = ['--homedir', home, '--batch', '--quiet'];
   const gpg = (...args: readonly string[]): Buffer =>
     execFileSync('gpg', [...options, ...args], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const read = (input: Buffer, ...args: readonly string[]): string =>
+    execFileSync('gpg', [...options, ...args], { input, stdio: ['pipe', 'pipe', 'ignore'] }).toString();
   return {
     gpg,
-    read: (input, ...args) =>
-      execFileSync('gpg', [...options, ...args], { input, stdio: ['pipe', 'pipe', 'ignore'] }).toString(),
+    read,
+    revoke(fingerprint) {
+      const certificate = readFileSync(join(home, 'openpgp-revocs.d', `${fingerprint}.rev`), 'utf8');
+      // A colon before its first line keeps it from being used by mistake.
+      read(Buffer.from(certificate.replace(/^:-/m, '-')), '--import');
+    },
     fingerprints: () =>
       gpg('--with-colons', '--list-keys')
         .toString()

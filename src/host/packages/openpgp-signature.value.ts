@@ -8,6 +8,8 @@ export interface KeySignature {
   readonly lifetimeS: number;
   /** Whether the key may sign; undefined if the signature has no key flags. */
   readonly canSign: boolean | undefined;
+  /** True if it revokes what it is about. */
+  readonly revokes: boolean;
 }
 
 /** What a signature is about, by its packet's tag. */
@@ -115,11 +117,14 @@ const withLength = (head: number, octets: 2 | 4, body: Buffer): Buffer => {
   return Buffer.concat([prefix, body]);
 };
 
+/** Types of signatures that revoke a key, its subkey, and a user ID of it. */
+const REVOCATIONS: readonly number[] = [0x20, 0x28, 0x30];
+
 /** What a signature of this type is made over, after the key itself; undefined for another type (RFC 4880, 5.2.4). */
 function subjectText(type: number, subject: Subject | undefined): Buffer | undefined {
-  if (subject === undefined) return type === 0x1f ? Buffer.alloc(0) : undefined;
-  if (subject.tag === SUBKEY_TAG) return type === 0x18 ? withLength(0x99, 2, subject.body) : undefined;
-  if (type < 0x10 || type > 0x13) return undefined;
+  if (subject === undefined) return type === 0x1f || type === 0x20 ? Buffer.alloc(0) : undefined;
+  if (subject.tag === SUBKEY_TAG) return type === 0x18 || type === 0x28 ? withLength(0x99, 2, subject.body) : undefined;
+  if ((type < 0x10 || type > 0x13) && type !== 0x30) return undefined;
   return withLength(subject.tag === USER_ATTRIBUTE_TAG ? 0xd1 : 0xb4, 4, subject.body);
 }
 
@@ -145,6 +150,7 @@ export function keySignature(packet: Buffer, primary: Buffer, subject?: Subject)
       madeS: signed.get(2)?.readUInt32BE(0) ?? 0,
       lifetimeS: signed.get(9)?.readUInt32BE(0) ?? 0,
       canSign: flags === undefined ? undefined : (flags & 2) !== 0,
+      revokes: REVOCATIONS.includes(type!),
     };
   } catch {
     return undefined;

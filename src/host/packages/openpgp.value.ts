@@ -14,7 +14,10 @@ const END = '-----END PGP PUBLIC KEY BLOCK-----';
 /** The keys of a whole distribution take a tenth of it, in bytes. A server may send anything. */
 const MOST_BYTES = 1024 * 1024;
 
-/** Until when a key can verify signatures, in ms since 1970; `unknown` where no self-signature could be verified. */
+/**
+ * Until when a key can verify signatures, in ms since 1970: a revoked one, until it was revoked. `unknown` where no
+ * self-signature could be verified.
+ */
 export type KeyEnd = number | 'never' | 'unknown';
 
 /** One primary key with its subkeys. */
@@ -137,8 +140,9 @@ function partsOf(primary: Packet, rest: readonly Packet[]): readonly Part[] {
   return parts;
 }
 
+/** The newest signature that states something. Nothing counts of a user ID or a subkey that was revoked. */
 const newest = (signatures: readonly KeySignature[]): KeySignature | undefined =>
-  [...signatures].sort((a, b) => b.madeS - a.madeS)[0];
+  signatures.some(({ revokes }) => revokes) ? undefined : [...signatures].sort((a, b) => b.madeS - a.madeS)[0];
 
 const endOf = ({ body }: Packet, lifetimeS: number): KeyEnd =>
   lifetimeS === 0 ? 'never' : (body.readUInt32BE(1) + lifetimeS) * 1000;
@@ -152,12 +156,15 @@ const earlier = (a: number | 'never', b: number | 'never'): number | 'never' =>
  */
 function keyEnd(parts: readonly Part[]): KeyEnd {
   const [own, ...others] = parts as readonly [Part, ...Part[]];
+  const revocations = own.signatures.filter(({ revokes }) => revokes);
+  if (revocations.length > 0) return Math.min(...revocations.map(({ madeS }) => madeS)) * 1000;
   const direct = newest(own.signatures);
   const users = others
     .filter(({ about }) => about.tag !== TAG.subkey)
     .flatMap(({ signatures }) => newest(signatures) ?? []);
   const stating = newest([direct ?? [], users].flat());
-  if (stating === undefined) return 'unknown';
+  // gpg does not use a key without a user ID that the key itself has signed.
+  if (stating === undefined || users.length === 0) return 'unknown';
   const lifetimeS = direct?.lifetimeS || newest(users.filter((one) => one.lifetimeS > 0))?.lifetimeS || 0;
   const end = endOf(own.about, lifetimeS) as number | 'never';
   if ((direct?.canSign ?? stating.canSign) !== false) return end;

@@ -105,6 +105,24 @@ describe('when a key runs out', () => {
     expect(Math.abs(Number(end) - Date.now() - 10 * 24 * 60 * 60_000)).toBeLessThan(60 * 60_000);
   });
 
+  test('is when it was revoked', () => {
+    home.gpg('--passphrase', '', '--quick-gen-key', 'revoked@example.com', 'ed25519', 'sign', 'never');
+    const fingerprint = home.fingerprints().at(-1)!;
+    expect(readKeyFile(home.gpg('--export', fingerprint)).keys[0]!.end).toBe('never');
+    home.revoke(fingerprint);
+    const { end } = readKeyFile(home.gpg('--export', fingerprint)).keys[0]!;
+    expect(Math.abs(Number(end) - Date.now())).toBeLessThan(60_000);
+  });
+
+  test('is not what a revoked user ID says', () => {
+    home.gpg('--passphrase', '', '--quick-gen-key', 'left@example.com', 'ed25519', 'sign', '40d');
+    const fingerprint = home.fingerprints().at(-1)!;
+    home.gpg('--quick-add-uid', fingerprint, 'stays@example.com');
+    home.gpg('--quick-revoke-uid', fingerprint, 'left@example.com');
+    const file = home.gpg('--export', fingerprint);
+    expect(readKeyFile(file).keys[0]!.end).toEqual(gpgEnds(file)[0]);
+  });
+
   test('does not count a signature that the key has not made', () => {
     const file = home.gpg('--export', fingerprints[3]!);
     // One octet of the lifetime in the self-signature: type 9, four octets.
