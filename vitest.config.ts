@@ -6,6 +6,7 @@ import { plainUnlessTerminal } from './test/plain-output.ts';
 
 plainUnlessTerminal();
 
+const temporaryFolder = 'test/temporary-folder.ts';
 const globalSetup = ['test/lab/global-setup.ts'];
 const needs = { tags: needTags(), ...(isAllRequired() ? { runner: './test/needs/require-all.ts' } : {}) };
 const lab = {
@@ -45,6 +46,7 @@ export default defineConfig({
           name: 'unit',
           ...needs,
           ...allCores,
+          globalSetup: [temporaryFolder],
           include: ['test/**/*.test.ts'],
           exclude: ['test/lab/**', 'test/integration/**', 'test/vm/**'],
           // Values in, values out: files need not be kept apart, and modules are loaded once.
@@ -60,7 +62,7 @@ export default defineConfig({
           ...needs,
           ...allCores,
           include: ['test/integration/**/*.test.ts'],
-          globalSetup,
+          globalSetup: [temporaryFolder, ...globalSetup],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
