@@ -118,7 +118,7 @@ const below = ({ signal, text }: Threshold): string =>
   `below the kubelet's eviction threshold ${signal} ${text} (evictionHard): the node gets DiskPressure and runs ` +
   'no pods';
 
-/** What is too little on one file system: for the programs of a node, or for its kubelet. */
+/** The shortage on one file system: too little for the programs of a node, or for its kubelet. */
 function tooLittle(seen: HostSeen, volume: Volume): readonly string[] {
   const { path, freeBytes, totalBytes, freeInodes, totalInodes } = volume;
   const need = needed(seen, volume);

@@ -61,7 +61,7 @@ async function write(on: On, { host }: Target, wanted: WantedFile, content: stri
   await remote.write(path, content, mode);
 }
 
-/** Why kbuild does not touch what is at the path; undefined where it may write. */
+/** Why kbuild does not touch the file at the path; undefined where it may write. */
 function refusal(host: string, path: string, state: FileState): Refused | undefined {
   if (state.kind === 'unsafe') return pathRefused(host, `${path}: ${state.why}`);
   return state.kind === 'file' || state.kind === 'absent'

@@ -14,7 +14,7 @@ export type FileState =
   | { readonly kind: 'other' }
   /** Another user than root decides where the path leads: a folder or a link on the way is theirs. `why` names it. */
   | { readonly kind: 'unsafe'; readonly why: string }
-  /** Its time changes when an entry comes or goes. */
+  /** Its time changes when an entry is added or removed. */
   | { readonly kind: 'folder'; readonly mtimeMs: number }
   | {
       readonly kind: 'file';
@@ -24,7 +24,7 @@ export type FileState =
       readonly mtimeMs: number;
     };
 
-/** What a host's probe of files read: a state for every named path, and one for every file of the trees. */
+/** The answer of a host's probe of files: a state for every named path, and for every file of the trees. */
 export function watchedFiles(
   paths: readonly string[],
   trees: readonly string[],
@@ -84,7 +84,7 @@ export const textOf = <T>(path: string, make: (text: string) => T) =>
     make(out.trim() === 'absent' ? 'absent' : out),
   );
 
-/** Files that kbuild owns by their names, whatever is in them. */
+/** Files that kbuild owns by their names, with any content. */
 const OWN_NAMES = [...keyringFiles, paths.fstabBackup, paths.haproxyConfigBackup, paths.keepalivedConfigBackup];
 
 /** Folders that kbuild owns. */

@@ -126,7 +126,7 @@ const ports = eachHost(
     if (facts.kubernetesTraces.size > 0) return [];
     return listeningPorts(inventory, host).flatMap(({ port, protocol, program }) => {
       const holder = facts.listeners.find((one) => one.port === port && one.protocol === protocol);
-      // The load balancer's own program: what it serves is its configuration's business.
+      // The load balancer's own program: its configuration decides which ports it serves.
       if (holder === undefined || (holder.process === program && program === 'haproxy')) return [];
       const number = holder.pid === undefined ? '' : ` (process ${String(holder.pid)})`;
       const who = holder.process === 'unknown' ? 'an unknown process' : `${holder.process}${number}`;

@@ -147,9 +147,9 @@ export function ufw(out: string): readonly Firewall[] {
 }
 
 /**
- * The host's own firewall and what it lets in and through; empty where nothing drops. Chains of ufw and firewalld are
- * read through their own programs. The FORWARD chain of iptables is left out: the network plugin and kube-proxy write
- * into it.
+ * The host's own firewalls and the packets that they let in and through; empty if none drops packets. Chains of ufw and
+ * firewalld are read through their own programs. The FORWARD chain of iptables is left out: the network plugin and
+ * kube-proxy write into it.
  */
 export const firewall = probeInPlace(script('host/probe-firewall.sh'), (out): readonly Firewall[] => {
   const [kind, ...rest] = out.split('\n');

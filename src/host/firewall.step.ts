@@ -9,7 +9,7 @@ import type { Firewall } from './firewalld.facts.ts';
 import { desiredOpenings, openingsText } from './openings.ts';
 import type { Opening } from './openings.value.ts';
 
-/** What kbuild wants open in a firewall, and which of its own rules it found there. */
+/** The openings that kbuild wants in a firewall, and its own rules that it found there. */
 export interface Difference {
   readonly firewall: Firewall;
   readonly wanted: readonly Opening[];
@@ -159,7 +159,7 @@ const firewalldApply = ({ host }: Target, all: readonly Difference[]): NonNullab
   return runs(host, script('host/open-firewalld.sh', { INPUT: rules('input'), FORWARD: rules('forward') }));
 };
 
-/** The changes of the host's firewalls. `wantedOf`: what kbuild wants open in a firewall. */
+/** The changes of the host's firewalls. `wantedOf`: the openings that kbuild wants in a firewall. */
 function changes(target: Target, wantedOf: (firewall: Firewall) => readonly Opening[]): readonly Change[] {
   const all = target.facts.firewall.map((firewall): Difference => ({
     firewall,

@@ -6,7 +6,7 @@ export interface Allowed extends Opening {
   readonly ours: boolean;
 }
 
-/** A firewall, or a chain of one, that drops what it does not know. */
+/** A firewall, or a chain of one, that drops packets for which it has no rule. */
 export interface Firewall {
   readonly kind: 'ufw' | 'firewalld' | 'nftables';
   /** Packets to the host, or packets through it. */
@@ -18,7 +18,7 @@ export interface Firewall {
   readonly obscure: boolean;
 }
 
-/** What kbuild's own rules are called: their comment, or how the name of their policy begins. */
+/** The name of kbuild's own rules: their comment, or the beginning of their policy's name. */
 export const OUR_NAME = 'kbuild';
 
 /** `6443`, `2379-2380` or `2379:2380`. */
@@ -51,7 +51,7 @@ const sections = (text: string): readonly Section[] =>
     return name === undefined ? [] : [{ name, active: /active/.test(state), text: block }];
   });
 
-/** The lines of a section below its first one, without what stands around them. */
+/** The lines of a section below its first one, trimmed. */
 const linesOf = ({ text }: Section): readonly string[] =>
   text
     .split('\n')
@@ -86,7 +86,7 @@ function richRules(section: Section, common: Pick<Allowed, 'hook' | 'ours'>) {
   return { allowed: read.filter((one) => one !== undefined), obscure: read.includes(undefined) };
 }
 
-/** What a zone lets in. A zone of sources lets in those alone. */
+/** The packets that a zone lets in. A zone of sources lets in those alone. */
 function zoneAllows(zone: Section): readonly Allowed[] {
   const sources = field(zone, 'sources');
   const common = { hook: 'input', to: 'any', ours: false } as const;
@@ -104,7 +104,7 @@ function zoneAllows(zone: Section): readonly Allowed[] {
   return [...listed, ...vrrp];
 }
 
-/** Of a zone that accepts all: what comes from its sources, or goes to them. */
+/** The packets that a zone which accepts all lets through: from its sources, or to them. */
 const zonePasses = (zone: Section): readonly Allowed[] =>
   field(zone, 'target')[0] !== 'ACCEPT'
     ? []

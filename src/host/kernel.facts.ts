@@ -6,11 +6,11 @@ import { excerpt } from '../shell/text.ts';
 import { script } from '../templates.ts';
 import { sysctlFile, sysctlsOf } from './kernel.value.ts';
 
-/** What a module is to a host: working (loaded or built in), there to be loaded, or missing. */
+/** The state of a module: working (loaded or built in), there to be loaded, or missing. */
 const moduleState = wordOf('working', 'loadable', 'missing');
 
 /**
- * The modules that Kubernetes needs, judged by what they provide, because lsmod does not list modules that are built
+ * The modules that Kubernetes needs, by the features that they provide: lsmod does not list modules that are built
  * in: overlay by /proc/filesystems, br_netfilter by its sysctls.
  */
 export const modules = probeInPlace(script('host/probe-modules.sh'), (out) => {
@@ -55,7 +55,7 @@ const withDots = (name: string): string =>
 
 /**
  * Lines of configuration files that set one of the host's kernel settings, and all lines of kbuild's own file. At boot
- * the last file name wins, whatever its folder (sysctl.d(5)). /etc/sysctl.conf counts where /etc/sysctl.d has a link to
+ * the last file name wins, in any folder (sysctl.d(5)). /etc/sysctl.conf counts where /etc/sysctl.d has a link to
  * it.
  */
 export const sysctlSettings = (host: LinuxHost) => {

@@ -24,7 +24,7 @@ export interface Login {
   readonly shellMs: number | undefined;
 }
 
-/** /proc/PID/stat counts in these: 100 a second, whatever the kernel itself counts in (proc(5), sysconf(3)). */
+/** The unit of /proc/PID/stat: 100 a second, also where the kernel counts otherwise (proc(5), sysconf(3)). */
 const TICK_MS = 10;
 
 /**

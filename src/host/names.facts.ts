@@ -56,7 +56,7 @@ export const resolver = probeInPlace(script('host/probe-resolver.sh'), (out): Re
  */
 export type Lookup = readonly string[] | 'silent';
 
-/** What the host's own resolver answers for `localhost`, the host's own name and the given names. */
+/** The answers of the host's own resolver for `localhost`, the host's own name and the given names. */
 export const lookups = (names: readonly string[]) =>
   probeInPlace(
     script('host/probe-lookups.sh', { NAMES: names }),

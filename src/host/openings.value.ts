@@ -69,7 +69,7 @@ export function clientsOf({ hosts }: Inventory, host: Host, client: Client): rea
   }
 }
 
-/** What a packet filter lets in (`input`) or through (`forward`). Addresses are CIDRs, single ones, or `any`. */
+/** Packets that a filter lets in (`input`) or through (`forward`). Addresses are CIDRs, single ones, or `any`. */
 export interface Opening {
   readonly hook: 'input' | 'forward';
   /** `vrrp`: IP protocol 112, by which load balancers agree on the holder of the virtual address. */

@@ -25,7 +25,7 @@ export interface Reboots {
   readonly from: ReadonlyMap<string, string>;
 }
 
-/** What is known of a host's restart: `none` without a note, `noted` before it, `rebooted` when a new boot id runs. */
+/** The progress of a host's restart: `none` without a note, `noted` before it, `rebooted` when a new boot id runs. */
 export function rebootNote(target: Pick<Target, 'facts'>): 'none' | 'noted' | 'rebooted' {
   const state = fileState(target, paths.reboot);
   if (state.kind !== 'file') return 'none';
@@ -48,7 +48,7 @@ const bootIdNote: Note<Target> = {
   forget: ({ host }) => runs(host, sh`rm -f -- ${paths.reboot}`),
 };
 
-/** What the steps of the note have in common. */
+/** The fields that both steps of the note have. */
 const noting = { watches, needs: 'whole-control-plane-unless-worker' } as const;
 
 /** Notes the boot id from before on the host. */
@@ -88,7 +88,7 @@ const takesAway = ({ host, fleet: { cluster } }: Target): boolean => {
 };
 
 /**
- * Restarts the host, and returns when a new boot id answers. Before a control plane or a member of etcd goes away, the
+ * Restarts the host, and returns when a new boot id answers. Before a control plane or a member of etcd restarts, the
  * gate (`passRestartGate`) must let it. The change fails with ConnectError if no new boot id answers in time, and as
  * the gate fails.
  */
@@ -149,7 +149,7 @@ const othersRebooted = (reboots: Reboots, batch: readonly LinuxHost[]): Step => 
 });
 
 /**
- * What a restart of a host does to its node. `before`: what comes first on each host; `gates`: what must hold before
+ * The change that restarts a node. `before`: the first steps on each host; `gates`: conditions that must hold before
  * pods come again.
  */
 export const rebootRoll = (

@@ -36,13 +36,13 @@ export const proxyDropIn = (name: string, path: string): Step =>
  */
 type WantedService = 'running' | 'started' | 'enabled';
 
-/** What a service depends on, and its desired state. */
+/** The dependencies of a service, and its desired state. */
 interface ServiceOptions {
   /** Paths of files and folders that it reads when it starts. */
   readonly uses: readonly string[];
   /**
-   * Steps that write what it uses. While one of them has pending changes, a restart is pending too, so the plan shows
-   * it.
+   * Steps that write files of the service. While one of them has pending changes, a restart is pending too, so the plan
+   * shows it.
    */
   readonly after?: readonly Step[];
   /** Default `running`. A function if it depends on the observed host. */

@@ -2,7 +2,7 @@ import { CommandError } from '../errors.ts';
 import type { Host, LinuxHost } from '../inventory/inventory.ts';
 import type { Remote } from '../ssh/remote.ts';
 
-/** What a survey needs of a connected host. */
+/** The part of a connected host that a survey needs. */
 export type Surveyor = (host: LinuxHost) => Pick<Remote<'sh'>, 'run' | 'hold'>;
 
 /** The measurement of a host, or why it failed or was skipped. */

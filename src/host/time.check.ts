@@ -95,7 +95,7 @@ const operatorClock: Check = {
   },
 };
 
-/** What stands in the way of chrony on a host whose inventory asks for it, or is still to be done. */
+/** Why chrony cannot run yet on a host whose inventory asks for it. */
 function ofChrony({ facts }: HostSeen): readonly HostFinding[] {
   const distribution = knownDistribution(facts);
   // A system that kbuild does not know is the finding of another check.

@@ -11,7 +11,7 @@ import { knownDistribution, trustFolders } from './packages/distributions.value.
 const fileOf = ({ folder, extension }: TrustStore, pem: string): string =>
   `${folder}/kbuild-${sha256Of(pem).slice(0, 16)}.${extension}`;
 
-/** The record of what the store was last made of: one path a line. It is complete only after the store was made. */
+/** The record of the files in the store: one path a line. It is complete only after the store was made. */
 const recordOf = (files: readonly string[]): string => files.map((file) => `${file}\n`).join('');
 
 /**
@@ -20,7 +20,7 @@ const recordOf = (files: readonly string[]): string => files.map((file) => `${fi
  */
 const BEGUN = 'begun\n';
 
-/** Removes what is not wanted, makes the store anew, and writes the record. */
+/** Removes unwanted files, makes the store from the others, and writes the record. */
 const settled = (store: TrustStore, wanted: readonly string[]) =>
   script('host/trusted-cas.sh', {
     FOLDER: store.folder,

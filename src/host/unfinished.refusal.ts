@@ -16,7 +16,7 @@ export function finishing(marker: Marker): string {
     : 'finish it: `kbuild etcd snapshot restore FILE` with the same snapshot';
 }
 
-/** Why no command goes on on a host whose marker cannot be read; undefined if it can: unknown is never absent. */
+/** Why every command refuses a host whose marker cannot be read; undefined if it can: unknown is never absent. */
 export const unreadableMarker = ({ os, host, facts }: Observed): Refused<'unreadable-marker'> | undefined =>
   facts.marker === 'unreadable'
     ? new Refused(

@@ -11,16 +11,16 @@ export interface Explanation {
   readonly kind: 'setting' | 'check' | 'refusal' | 'exit';
   /** `network.podSubnet`, `clock-skew`, `other-cluster`, `7`. */
   readonly name: string;
-  /** What it is, in one line; empty where `why` says all. */
+  /** A definition in one line; empty where `why` says all. */
   readonly title: string;
-  /** What it is for, or why it exists. */
+  /** Its purpose, or why it exists. */
   readonly why: string;
   /** What to do about it. */
   readonly remedy?: string;
   readonly type?: string;
   readonly required?: boolean;
   readonly default?: unknown;
-  /** Values that it takes, and what is to know about each. */
+  /** The values that it takes, each with its meaning. */
   readonly values?: readonly { readonly value: string; readonly note: string }[];
   /** A piece of an inventory, or a command line. */
   readonly example?: string;

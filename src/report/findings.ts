@@ -123,7 +123,7 @@ const on = (findings: readonly CheckedFinding[]): string => {
   return hosts.length === 0 ? '' : ` on ${hostList(hosts)}`;
 };
 
-/** `2 checks failed on w1, w2 (5 findings)`: checks are what the operator mends, findings may be many of one check. */
+/** `2 checks failed on w1, w2 (5 findings)`. The operator mends checks; one check may have many findings. */
 export function failedText(bad: readonly CheckedFinding[]): string {
   const checks = checksOf(bad).length;
   const findings = bad.length === checks ? '' : ` (${counted(bad.length, 'finding')})`;

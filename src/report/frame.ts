@@ -7,7 +7,7 @@ export interface Size {
   readonly rows: number;
 }
 
-/** What a line is about; `changed` and `unknown` of a row that is observed again and again. */
+/** The meaning of a line; `changed` and `unknown` are for rows that are observed again and again. */
 export type Mark = 'waits' | 'works' | 'done' | 'failed' | 'skipped' | 'changed' | 'unknown' | 'none';
 
 /** One line of a frame: `indent` columns, a mark, and a text of which `tail` is kept when it is too long. */
@@ -78,11 +78,12 @@ function phaseLine(phase: PhaseProgress, columns: number, nowMs: number): FrameL
   }
 }
 
-/** A host's name, cut so that most of its line is left for what it does. */
+/** A host's name, cut so that most of the line is left for its work. */
 const nameText = (name: string, columns: number): string => cutToWidth(name, Math.max(12, Math.floor(columns / 3)));
 
 /**
- * What a host does, cut so that numbers and time behind it stay: `w07: lock held by NAME (/run/xtables.lock), 40 s`.
+ * The work of a host, cut so that the numbers and the time behind it stay: `w07: lock held by NAME (/run/xtables.lock),
+ * 40 s`.
  */
 function hostText(host: HostProgress, columns: number, nowMs: number): string {
   const name = nameText(host.name, columns);

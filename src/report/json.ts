@@ -53,7 +53,7 @@ type Shown<Value> = Value extends readonly (infer Item)[]
 
 type Unversioned<Value> = Value extends unknown ? Omit<Value, 'schemaVersion'> : never;
 
-/** What a command hands over to be printed as this document. */
+/** The values that a command gives for this document. */
 export type DocumentOf<Name extends DocumentName> = Unversioned<Shown<z.output<(typeof DOCUMENTS)[Name]>>>;
 
 /** The dialects of JSON Schema that kbuild writes. */
@@ -71,7 +71,7 @@ export const documentJsonSchema = (
   ...z.toJSONSchema(DOCUMENTS[name], { io: fields === 'open' ? 'input' : 'output', target: `draft-${draft}` }),
 });
 
-/** Version of every JSON document and event; raised when a field changes its meaning or goes away. */
+/** Version of every JSON document and event; raised when a field changes its meaning or is removed. */
 const SCHEMA_VERSION = 1;
 
 /** One event a line, as JSON. */

@@ -3,7 +3,7 @@ import { counted, hostList, lasting } from './text.ts';
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
 
-/** What the run waits for, and for how long already. */
+/** The reason why the run waits, and for how long already. */
 const waitingText = (event: Extract<TimedEvent, { readonly kind: 'settling' | 'job-waits' }>): string => {
   const waitedS = event.kind === 'settling' ? Math.round(event.waitedMs / 1000) : 0;
   return `waiting${waitedS === 0 ? '' : ` for ${String(waitedS)} s`}: ${event.summary}`;
@@ -99,7 +99,7 @@ export function lineReporter(write: (text: string) => void, shown: Detail = 'usu
 /** The progress of a run, for the operator who interrupts it. */
 export interface Standing {
   readonly note: (event: Event) => void;
-  /** The changes so far, the work under way, and what it waits for. */
+  /** The changes so far, the work under way, and the reason why it waits. */
   readonly text: () => string;
   /** True if a change was begun, whether it succeeded or not. */
   readonly hasBegun: () => boolean;
@@ -108,7 +108,7 @@ export interface Standing {
   /** Notes about hosts that stay true after the run, e.g. the path of a copy of data. */
   readonly notes: () => readonly string[];
   /**
-   * The last line of a run that took the locks: what was changed, on how many hosts, in how long. Undefined for any
+   * The last line of a run that took the locks: how many changes, on how many hosts, in how long. Undefined for any
    * other.
    */
   readonly closing: (exitCode: number, durationMs: number) => string | undefined;

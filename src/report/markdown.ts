@@ -53,7 +53,7 @@ function cutBlock(block: Block, room: number): string | undefined {
   return low === 0 ? undefined : upTo(low);
 }
 
-/** Markdown of at most `limit` characters, which must hold its heading and result. What is cut is said at its end. */
+/** Markdown of at most `limit` characters, which must hold its heading and result. Its end says if it was cut. */
 export function markdownText({ heading, result, blocks }: Markdown, limit: number): string {
   let text = `### ${heading}\n\n${result}\n`;
   for (const block of blocks) {
@@ -78,7 +78,7 @@ function findingsBlock(findings: readonly CheckedFinding[]): readonly Block[] {
   return [{ title, text: findingsText(findings), shown: grave === 0 ? 'folded' : 'open' }];
 }
 
-/** What a plan is made of. */
+/** The parts of a plan. */
 interface PlanReport {
   readonly cluster: string;
   readonly phases: readonly Phase[];

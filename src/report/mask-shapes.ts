@@ -4,7 +4,7 @@
  * before that word is not part of it.
  */
 
-/** What stands where a secret stood. */
+/** The text in place of a secret. */
 export const MASKED = '(secret)';
 
 /** The end of a setting's name that holds a secret. `secret` alone is far more often the name of an object. */

@@ -74,7 +74,7 @@ function writtenForms(value: string): readonly string[] {
 
 /** Values to be masked, found in a text in one pass, however many there are. */
 interface MaskedValues {
-  /** Masks this value, and each of its lines, in whatever way it is written. */
+  /** Masks this value, and each of its lines, in every way in which it may be written. */
   readonly add: (value: string) => void;
   readonly text: (text: string) => string;
 }
@@ -112,7 +112,7 @@ function maskedValues(): MaskedValues {
   const text = (given: string): string => {
     if (known.size === 0) return given;
     let shown = '';
-    /** What stands before it is in `shown`, or is masked. */
+    /** The text before it is in `shown`, or is masked. */
     let done = 0;
     for (let at = 0; at <= given.length - SHORTEST; at++) {
       if (begins[pairCode(given, at)] === 0) continue;

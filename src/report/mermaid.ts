@@ -17,7 +17,7 @@ const isReady = (node: Node): boolean => readiness(node) === 'yes';
 
 const KINDS: Readonly<Record<string, string>> = { none: 'no load balancer', external: 'external load balancer' };
 
-/** Who serves the endpoint. */
+/** The balancer that serves the endpoint, in words. */
 function balancerLines({ loadBalancer, hosts, endpoint }: Inventory): readonly string[] {
   const balancers = hosts.filter(({ role }) => role === 'load-balancer').map(({ name }) => name);
   const { kind } = loadBalancer;

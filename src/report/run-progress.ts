@@ -15,7 +15,7 @@ const REPORT = /^\S+ since \d+ s: (.*)$/;
 
 const NUMBERS = /; (?:connected to [^;]*|\d+ kB in \d+ s)$/;
 
-/** What a job waits for or does, short enough for a line of a host: `lock held by NAME (/run/xtables.lock)`. */
+/** The work or the wait of a job, short enough for the line of a host: `lock held by NAME (/run/xtables.lock)`. */
 export function shortWait(summary: string): string {
   const [, file, name] = LOCK.exec(summary) ?? [];
   if (file !== undefined && name !== undefined)
@@ -36,7 +36,7 @@ export interface HostProgress {
   state: 'waits' | 'works' | 'done' | 'failed';
   /** When it began the phase. */
   startedMs: number;
-  /** What it does or waits for; empty while it is only observed. */
+  /** Its work, or the reason why it waits; empty while it is only observed. */
   doing: string;
   /** Since when it does that. */
   sinceMs: number;
@@ -59,7 +59,7 @@ export interface PhaseProgress {
   longest: { readonly host: string; readonly ms: number } | undefined;
 }
 
-/** What a run has done so far, by phase and host. */
+/** The progress of a run, by phase and host. */
 export interface RunProgress {
   readonly note: (event: TimedEvent) => void;
   readonly phases: readonly PhaseProgress[];
@@ -80,14 +80,14 @@ const newPhase = ({ name, title }: Phase): PhaseProgress => ({
   ...{ startedMs: 0, durationMs: 0, changes: 0, longest: undefined },
 });
 
-/** A host does something else from now on. The same text again goes on since before. */
+/** A host begins other work now. The same text again keeps its start time. */
 function show(host: HostProgress | undefined, doing: string, sinceMs: number): void {
   if (host !== undefined && host.doing !== doing) Object.assign(host, { doing, sinceMs });
 }
 
 function begin(phase: PhaseProgress, hosts: readonly string[], nowMs: number): void {
   if (phase.state === 'waits') phase.startedMs = nowMs;
-  // A phase that verifies runs again after what was verified may have changed.
+  // A phase that verifies runs again, if hosts may have changed since it verified them.
   else for (const host of phase.hosts.values()) if (host.state === 'done') host.state = 'waits';
   for (const name of hosts) if (!phase.hosts.has(name)) phase.hosts.set(name, newHost(name));
   phase.state = 'works';
@@ -104,7 +104,7 @@ function endHost(phase: PhaseProgress | undefined, name: string, event: { change
   if (event.durationMs > (phase.longest?.ms ?? 0)) phase.longest = { host: name, ms: event.durationMs };
 }
 
-/** What an event says of a host that waits; undefined for other events. */
+/** The wait of a host that an event reports; undefined for other events. */
 function waitOf(
   event: TimedEvent,
 ): { readonly host: string; readonly text: string; readonly waitedMs: number } | undefined {
@@ -114,7 +114,7 @@ function waitOf(
   return undefined;
 }
 
-/** What the notes of a run have in common. */
+/** The fields that all notes of a run have. */
 interface Notes {
   readonly phases: ReadonlyMap<string, PhaseProgress>;
   /** The phase that a host is in. */

@@ -15,7 +15,7 @@ const USUAL: Size = { columns: 80, rows: 24 };
 /** What drawing needs of a terminal. */
 export type TerminalStream = Pick<NodeJS.WriteStream, 'write' | 'columns' | 'rows' | 'on' | 'off'>;
 
-/** What the frames of a run are made of, and where they are drawn. */
+/** The source of a run's frames, and the terminal where they are drawn. */
 export interface RunRendererOptions {
   /** The run's events so far. */
   readonly progress: RunProgress;
@@ -70,8 +70,8 @@ type Tasks = readonly ListrTaskObject<object, never, never>[];
 /**
  * Follows a run on a terminal: a line for each phase, and lines for its hosts as far as the window has room. Draws only
  * what changed, ten times a second at most. What else is written to the stream meanwhile appears above. listr2 says
- * when the run begins and ends, and when a task asks a question: the drawing ends for it, and goes on after the answer.
- * What is drawn is a function of the run's events.
+ * when the run begins and ends, and when a task asks a question: drawing stops then, and resumes after the answer.
+ * A frame is a function of the run's events.
  */
 export class RunRenderer implements ListrRenderer {
   /** listr2 would look whether stdout is a terminal. It is stderr that is drawn on, and the session has looked. */

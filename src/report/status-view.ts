@@ -112,7 +112,7 @@ function notOurs(inventory: Inventory, fleet: Fleet): readonly Problem[] {
   }));
 }
 
-/** What is wrong with the cluster as a whole. That there is none is said only of hosts that hold no other cluster. */
+/** Problems of the cluster as a whole. "No cluster" is a problem only if the hosts hold no other cluster. */
 function clusterTroubles(inventory: Inventory, fleet: Fleet): readonly Problem[] {
   const { cluster } = fleet;
   const refused = notOurs(inventory, fleet);

@@ -68,7 +68,7 @@ export interface StatusChange {
   readonly now?: string;
 }
 
-/** A row as it is shown: one that is unknown now shows what was known last. */
+/** A row as it is shown: if it is unknown now, with the last known values. */
 interface KnownRow {
   readonly row: StatusRow;
   readonly isUnknown: boolean;
@@ -149,7 +149,7 @@ const markOf = (known: KnownRow, nowMs: number): Mark => {
   return isRecent(known, nowMs) ? 'changed' : known.row.kind === 'problem' ? 'failed' : 'none';
 };
 
-/** Rows that a reader looks for first: problems, what is unknown, what changed; then the others in their order. */
+/** The order of rows: problems first, then unknown ones, then changed ones, then the others in their own order. */
 function shownRows(rows: readonly KnownRow[], room: number, nowMs: number): readonly FrameLine[] {
   const urgent = (known: KnownRow): boolean => markOf(known, nowMs) !== 'none' || known.row.kind === 'cluster';
   const kept = rows.length <= room ? rows : rows.filter(urgent).slice(0, Math.max(0, room - 1));

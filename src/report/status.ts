@@ -29,9 +29,9 @@ export interface Status {
     /** As kubectl writes them: `key=value:effect`. */
     readonly taints: readonly string[];
   }[];
-  /** What each control plane's own API server answers at /readyz: `ok`, or the reason why it is not ready. */
+  /** The answer of each control plane's own API server at /readyz: `ok`, or the reason why it is not ready. */
   readonly apiServers: readonly { readonly host: string; readonly readyz: string }[];
-  /** What each host runs and has installed. */
+  /** The versions that each host runs and has installed. */
   readonly versions: readonly HostVersions[];
   readonly etcd: {
     readonly topology: 'stacked' | 'external';
@@ -49,7 +49,7 @@ export interface Status {
   readonly certificates: readonly { readonly host: string; readonly name: string; readonly expires: string }[];
   /** Summaries of what `up` would change. */
   readonly drift: readonly string[];
-  /** Known causes of what was found on Windows hosts: docs/windows-troubleshooting.md. */
+  /** Known causes of findings on Windows hosts: docs/windows-troubleshooting.md. */
   readonly trouble: readonly {
     readonly host: string;
     readonly name: string;

@@ -20,7 +20,7 @@ const COLOURS: readonly (readonly [begin: RegExp, colour: string])[] = [
   [/^next:/, '36'],
 ];
 
-/** The fewest columns that are wrapped to: narrower windows get what the terminal makes of it. */
+/** The fewest columns to which kbuild wraps. In a narrower window the terminal itself wraps. */
 const NARROWEST = 40;
 
 /** Two blanks between words stand in tables, whose columns must stay. */

@@ -70,7 +70,7 @@ export interface Screen {
   readonly finish: (lines: readonly string[]) => void;
 }
 
-// Between BEGIN and END a terminal shows nothing of what is written, so that no half-drawn frame is seen; one that does
+// Between BEGIN and END a terminal shows no output, so that no half-drawn frame is seen; one that does
 // not know this mode (2026) ignores it. Lines do not wrap meanwhile: a character that is wider than kbuild knows would
 // move all lines below it.
 const WRAP = '\u001B[?7h';
@@ -86,7 +86,7 @@ const down = (lines: number): string => (lines === 0 ? '' : `\u001B[${String(lin
 
 const withoutColours = (line: string): string => line.replaceAll(/\u001B\[[\d;]*m/g, '');
 
-/** Rows of the window that lines take. Most terminals wrap what was drawn when their window becomes narrower. */
+/** Rows of the window that lines take. Most terminals wrap old lines when their window becomes narrower. */
 const rowsOf = (lines: readonly string[], columns: number): number =>
   lines.reduce((sum, line) => sum + Math.max(1, Math.ceil(textWidth(withoutColours(line)) / columns)), 0);
 
@@ -114,7 +114,7 @@ export function screen(write: (text: string) => void, sizeNow: () => Size): Scre
   const put = (text: string): void => {
     if (text !== '') write(`${BEGIN}${text}${END}`);
   };
-  // Row by row: what is cleared as a whole screen, tmux keeps in its history.
+  // Row by row: tmux keeps a screen in its history that is cleared as a whole.
   const erased = (): string => `\r${CLEAR_BELOW}${ERASE_ABOVE.repeat(rowsOf(shown, sizeNow().columns))}`;
   const whole = (lines: readonly string[]): string => lines.map((line) => `${line}\r\n`).join('');
   const again = (lines: readonly string[], text = ''): void => {
@@ -124,7 +124,7 @@ export function screen(write: (text: string) => void, sizeNow: () => Size): Scre
   };
   return {
     draw: (lines) => {
-      // Where the window became smaller than what was drawn, no row is where it was.
+      // If the window became smaller than the frame, no row is where it was.
       if (sizeNow().columns !== columns || shown.length >= sizeNow().rows) {
         again(lines);
         return;

@@ -12,7 +12,7 @@ import type { Part, UpgradeView } from '../upgrade/view.ts';
 import { compareVersions, minorOf } from '../versions.ts';
 import { counted, hostList } from './text.ts';
 
-/** What an upgrade is about. */
+/** The target and the hosts of an upgrade. */
 export interface UpgradeScope {
   /** The desired version, e.g. `1.37.1`. */
   readonly target: string;
@@ -42,7 +42,7 @@ export const note = (text: string): string => `- ${text}\n`;
 /** A line for what breaks by the upgrade itself. */
 export const breaking = (text: string, remedy: string): string => `✖ ${text}\n    → ${remedy}\n`;
 
-/** A line for what could not be observed: unknown is never absent. */
+/** A line for a part that could not be observed: unknown is never absent. */
 export const unknown = (text: string): string => `? unknown: ${text}\n`;
 
 /** `networking.k8s.io/v1beta1 ipaddresses/status` */
@@ -221,7 +221,7 @@ function twiceLines(view: UpgradeView, scope: UpgradeScope): readonly string[] {
   );
 }
 
-/** What a drain costs the pods with a trait, and what the operator can do. */
+/** The cost of a drain for pods with a trait, and the operator's remedy. */
 const COSTS: readonly (readonly [PodTrait, string, string])[] = [
   [
     'no-controller',

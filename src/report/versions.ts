@@ -4,7 +4,7 @@ import type { ClusterUp, ClusterView } from '../cluster/fleet/view.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
 import { versionIn } from '../versions.ts';
 
-/** What one host runs and has installed, without `v`; empty where it has no such thing or it is unknown. */
+/** The versions that a host runs and has installed, without `v`; empty if it has none, or if it is unknown. */
 export interface HostVersions {
   readonly name: string;
   readonly apiServer: string;
@@ -20,7 +20,7 @@ export interface HostVersions {
   readonly runtime: string;
 }
 
-/** What tells the version of a program on a host: that of its package, or on Windows what the program says itself. */
+/** The version of a program on a host: that of its package, or on Windows the one that the program prints. */
 function installedText(fleet: Fleet, host: Host, program: string): string | undefined {
   const seen = observedHost(fleet, host.name);
   if (seen?.os === 'linux') return seen.facts.packages.get(program)?.version;
@@ -59,7 +59,7 @@ export function versionsOf(
   });
 }
 
-/** True where hosts differ in what they run, or a host in what it runs and has installed. */
+/** True if two hosts run different versions, or if a host runs another version than it has installed. */
 export function areMixed(versions: readonly HostVersions[]): boolean {
   const several = (found: readonly string[]): boolean => new Set(found.filter((version) => version !== '')).size > 1;
   const kubernetes = versions.flatMap(({ apiServer, controllerManager, scheduler, kubelet, installed }) => [

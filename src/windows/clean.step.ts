@@ -80,7 +80,7 @@ const noHnsNetworks: Step<'windows'> = {
 const FOLDERS: readonly string[] = [
   windowsPaths.programs,
   windowsPaths.containerd,
-  // What a run that was killed left beside it; beside other programs it lies in folders that go as a whole.
+  // Leftovers of a run that was killed; those of other programs lie in folders that are removed as a whole.
   ...['.download', '.upload', '.unpacked', '.old'].map((left) => `${windowsPaths.containerd}${left}`),
   windowsPaths.kubernetes,
   windowsPaths.kubelet,

@@ -125,7 +125,7 @@ const RIGHTS: Readonly<Record<string, number>> = {
 /** Any of these lets an account put a file into a folder, exchange one, or give itself the right to. */
 const WRITE = 0x1000_0000 | 0x4000_0000 | 0x4_0000 | 0x8_0000 | 0x1_0000 | 0x40 | 0x4 | 0x2;
 
-/** Who is an administrator anyway: SYSTEM, the administrators, and the installer of Windows. */
+/** The accounts that are administrators anyway: SYSTEM, the administrators, and the installer of Windows. */
 const ADMINISTRATORS = new Set([
   ...['SY', 'BA', 'LA', 'DA', 'EA', 'S-1-5-18', 'S-1-5-32-544'],
   'S-1-5-80-956008885-3418522649-1831038044-1853292631-2271478464',
@@ -146,8 +146,8 @@ const maskOf = (rights: string): number =>
     : (rights.match(/../g) ?? []).reduce((mask, right) => mask | (RIGHTS[right] ?? 0), 0);
 
 /**
- * Who can change what a folder holds, beside the administrators, by the folder's SDDL: its owner, who may change its
- * rules, and the accounts that a rule gives a right to write, in the folder or in those below. Names of groups, or
+ * The accounts, beside administrators, that can change the content of a folder, by its SDDL: its owner, who may change
+ * its rules, and the accounts that a rule gives a right to write, in the folder or in those below. Names of groups, or
  * SIDs.
  */
 export function writersOf(sddl: string): readonly string[] {

@@ -3,7 +3,7 @@ import { watchedMap } from '../shell/watched.ts';
 import { powershell } from '../templates.ts';
 import { windowsProbe } from './files.facts.ts';
 
-/** What every Windows has: an empty text is no answer. */
+/** A text that every Windows has: an empty one is no answer. */
 const text = z.string().min(1);
 const optional = z.string();
 const count = z.number().int().nonnegative();

@@ -147,7 +147,7 @@ export async function installFrom(
   await on(host).job(`install-${program.name}`, installation(program, { Uploaded: file.path, Sha256: file.sha256 }));
 }
 
-/** What a change that restarts these services disrupts: a host that has joined, nothing before. */
+/** The disruption of a change that restarts these services: none before the host has joined. */
 export function restarting(
   { host, facts }: Target<'windows'>,
   services: readonly string[],

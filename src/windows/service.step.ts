@@ -103,7 +103,7 @@ export function windowsServiceChanges(
   const differs = registration(found, wanted);
   const changed: readonly Change[] =
     differs.length === 0 ? [] : [{ summary: `change service ${name} (found ${differs.join(', ')})`, apply: register }];
-  // What is paused runs no program: nssm pauses one whose program ends at once. In a pending state the script waits
+  // A paused service runs no program: nssm pauses one whose program ends at once. In a pending state the script waits
   // first.
   const isUp = found.state === 'Running' || (found.state === 'Paused' && wanted.wanted === 'running');
   if (!isUp) return [...changed, ...start];

@@ -39,7 +39,7 @@ export const services = (names: readonly string[]) =>
       ),
   );
 
-/** Whether a program on the host runs, and what it printed. A program that does not exist has no state. */
+/** Whether a program on the host runs, and its output. A program that does not exist has no state. */
 type ProgramState =
   { readonly state: 'works'; readonly said: string } | { readonly state: 'broken'; readonly said: string };
 

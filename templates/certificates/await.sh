@@ -1,8 +1,8 @@
 # shellcheck shell=sh
-# Functions of a job that waits for what it has changed. They use the functions of templates/runtime/.
+# Functions of a job that waits until its change is in use. They use the functions of templates/runtime/.
 
-# await TEXT SECONDS COMMAND…: runs COMMAND, which prints what is still to come, once a second until it prints nothing.
-# Tells every 10 s what is waited for. After SECONDS it ends the job with TEXT ("the certificates are renewed") and what
+# await TEXT SECONDS COMMAND…: runs COMMAND, which prints what is missing, once a second until it prints nothing.
+# Prints every 10 s why it waits. After SECONDS it ends the job with TEXT ("the certificates are renewed") and what
 # is still to come. COMMAND may read `waited`.
 await() {
   await_text=$1

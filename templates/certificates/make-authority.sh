@@ -48,7 +48,7 @@ END
     ;;
   key)
     generate
-    # What reads the file passes over lines before the key.
+    # Programs that read the file skip lines before the key.
     echo "# $SUBJECT" >new.pub
     openssl pkey -in new.key -pubout >>new.pub
     leave pub

@@ -57,7 +57,7 @@ if [ -n "$SIGNER" ]; then
   for end in key crt; do put 0600 "$file-$SIGNER.$end" "$file-signing.$end"; done
   put 0600 "$file-$SIGNER.key" "$file.key"
 fi
-# Last of all: what reads it once starts again if it is older than this file.
+# Last of all: programs that read it once start again if they are older than this file.
 if ! cmp -s bundle.crt "$file.crt"; then put 0644 bundle.crt "$file.crt"; fi
 sync -- "$(dirname -- "$file.crt")"
 
@@ -72,7 +72,7 @@ for component in $PODS; do
 done
 if [ -n "$KUBELET" ]; then systemctl restart kubelet; fi
 
-# What is not as it should be yet, one line each.
+# Prints the places that do not show it yet, one a line.
 waits() {
   # shellcheck disable=SC2086  # several words
   anew "$old" $restarts

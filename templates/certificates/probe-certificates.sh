@@ -3,13 +3,13 @@
 # NAME`: PEM, or base64 of it where it stands in a kubeconfig.
 set --
 for file in /etc/kubernetes/pki/*.crt /etc/kubernetes/pki/etcd/*.crt; do
-  # What the rotation of an authority keeps beside it is none that anything uses by itself.
+  # No program uses the files by themselves that the rotation of an authority keeps beside it.
   case $file in *ca-old.crt | *ca-new.crt | *ca-signing.crt) continue ;; esac
   if [ -e "$file" ]; then set -- "$@" "$file"; fi
 done
 kubelet=/var/lib/kubelet/pki
 if [ -e $kubelet/kubelet-client-current.pem ]; then set -- "$@" $kubelet/kubelet-client-current.pem; fi
-# With serverTLSBootstrap the kubelet serves with the former, and what it made for itself before is used no more.
+# With serverTLSBootstrap the kubelet serves with the former, and no longer with the one that it made for itself.
 if [ -e $kubelet/kubelet-server-current.pem ]; then
   set -- "$@" $kubelet/kubelet-server-current.pem
 elif [ -e $kubelet/kubelet.crt ]; then

@@ -37,7 +37,7 @@ config=$(pwd)/config.yaml
 # shellcheck disable=SC2016 # the inner shell expands it
 case $HOW in
   as-it-was) signs='kubeadm certs renew "$name" --config "$4"' ;;
-  # kubeadm makes only what is not there.
+  # kubeadm makes only files that are missing.
   by-configuration) signs='rm "$2/pki/$name.crt" "$2/pki/$name.key"; kubeadm init phase certs "$name" --config "$4"' ;;
 esac
 unshare --mount sh -euc "mount --bind \"\$1\" \"\$2\"; for name in \$3; do $signs; done" sh "$WORK" "$kubernetes" "$RENEW" "$config"
@@ -120,11 +120,11 @@ for component in $RESTARTED; do
   stage "$(read_at_start "$component")"
   end_component "$component"
   place "$(read_at_start "$component")"
-  # What has started meanwhile, or just before as after a boot, may have read the old file.
+  # A component that has started meanwhile, or just before as after a boot, may have read the old file.
   end_component "$component"
 done
 
-# What is not as it should be yet, one line each.
+# Prints the places that do not show the new certificate yet, one a line.
 waits() {
   # shellcheck disable=SC2086  # several words
   anew "$old" $restarts

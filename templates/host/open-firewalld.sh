@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
-# Writes kbuild's two policies of firewalld anew: for what comes to the host and for what goes through it. INPUT,
+# Writes kbuild's two policies of firewalld: for packets to the host, and for packets through it. INPUT,
 # FORWARD: rich rules, one a line; none: no policy.
 policy() {
   name=$1 egress=$2 rules=$3

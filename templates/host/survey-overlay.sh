@@ -1,6 +1,6 @@
 # Mounts an overlay, as a runtime does for a container, in a new folder in PLACE or the next folder above that is there:
 # writes, renames and removes a file of the lower layer. The mount is in a namespace of its own and goes with it. Prints
-# `works`, or what went wrong.
+# `works`, or the error.
 place=$PLACE
 while ! [ -d "$place" ]; do place=$(dirname -- "$place"); done
 folder=$(mktemp -d -p "$place" .kbuild-survey.XXXXXX)

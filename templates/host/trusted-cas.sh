@@ -1,5 +1,5 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
-# Makes the system's store of trusted authorities anew. FOLDER: where its files are; EXTENSION: how they end; WANTED:
+# Makes the system's store of trusted authorities. FOLDER: where its files are; EXTENSION: how they end; WANTED:
 # kbuild's files there, one a line; all others of kbuild's go. UPDATE: the command that reads the folder; empty:
 # programs read it themselves. RECORD: gets WANTED when all is done; without any, it goes.
 for file in "$FOLDER"/kbuild-*."$EXTENSION"; do

@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
 # uses: kubeadm/mounts.sh
-# Removes what a network plugin leaves on a host. INTERFACES, ROUTES (to nowhere) and FILES: one a line. Folders of all
-# plugins go only when they are empty.
+# Removes the leftovers of a network plugin on a host. INTERFACES, ROUTES (to nowhere) and FILES: one a line. Folders of
+# all plugins go only when they are empty.
 for interface in $INTERFACES; do ip link delete "$interface" 2>/dev/null || ! ip link show "$interface" >/dev/null 2>&1; done
 for route in $ROUTES; do ip -4 route delete blackhole "$route"; done
 printf '%s\n' "$FILES" | {

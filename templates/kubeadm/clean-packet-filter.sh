@@ -23,7 +23,7 @@ clean() {
   if [ -n "$changes" ]; then printf '%s\n' "$changes" | "$restore" --noflush; fi
 }
 
-# A host may have both kinds; what the plain names stand for is one of them.
+# A host may have both kinds; the plain names stand for one of them.
 kinds='iptables ip6tables'
 for kind in iptables-nft ip6tables-nft iptables-legacy ip6tables-legacy; do
   if command -v "$kind-save" >/dev/null; then kinds="$kinds $kind"; fi

@@ -31,7 +31,7 @@ take_down() {
   if command -v kubeadm >/dev/null; then
     timeout -k 10 "$SECONDS_TO_RESET" kubeadm reset --config config.yaml
   else
-    # The packages were removed. Remove without kubeadm what it would remove.
+    # The packages were removed. This removes the same files without kubeadm.
     # shellcheck disable=SC2086
     refuse_mounts_below /var/lib/kubelet $emptied
     for folder in /var/lib/kubelet $emptied; do
@@ -48,7 +48,7 @@ if [ $has_runtime = yes ]; then
   systemctl is-active -q "$runtime_unit" || systemctl start "$runtime_unit" || true
   runtime_answers || restart_runtime
 fi
-# kubeadm deletes etcd's data before it stops the kubelet, which may start etcd anew on the empty folder in between.
+# kubeadm deletes etcd's data before it stops the kubelet, which may start etcd again on the empty folder in between.
 systemctl stop kubelet 2>/dev/null || true
 had_etcd=no
 if [ -e /etc/kubernetes/manifests/etcd.yaml ]; then had_etcd=yes; fi
@@ -69,8 +69,8 @@ if [ $has_runtime = yes ] && [ -n "$(runtime_kept)" ]; then
   echo "containers of Kubernetes still run: $(runtime_kept | tr '\n' ' ')" >&2
   exit 1
 fi
-# What an etcd wrote that kubeadm ended only after it had deleted the data: the next join refuses a folder with anything
-# in it.
+# Removes files of an etcd that kubeadm ended only after it had deleted the data: the next join refuses a folder with
+# anything in it.
 if [ $had_etcd = yes ]; then
   # shellcheck disable=SC2086
   refuse_mounts_below $emptied

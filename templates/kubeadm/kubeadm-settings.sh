@@ -13,7 +13,7 @@ manifests=/etc/kubernetes/manifests
 pod() { $KUBECTL --request-timeout "${2:-5}s" -n kube-system get pod "$1-$NODE" -o "jsonpath={.metadata.annotations.kubernetes\.io/config\.hash} {.status.containerStatuses[0].ready}" 2>/dev/null; }
 sum() { sha256sum 2>/dev/null <"$manifests/$1.yaml" || echo 'none -'; }
 
-# Runs a command that writes the manifests of COMPONENTS (words) anew; waits for each that it changed.
+# Runs a command that writes the manifests of COMPONENTS (words) again; waits for each that it changed.
 rewrite() {
   components=$1
   shift

@@ -20,7 +20,7 @@ port() {
 # Asks a component of this host. Controller manager and scheduler serve with a certificate that they signed themselves.
 healthy() { $KUBECTL --server "https://127.0.0.1:$1" --insecure-skip-tls-verify get --raw "$2" --request-timeout 5s 2>&1; }
 
-# What does not answer as it should, one line each; nothing when all is well.
+# Prints the components that do not answer well, one a line; nothing when all do.
 wrong() {
   found=$($KUBECTL get --raw /version --request-timeout 5s 2>&1) || :
   case $found in
@@ -78,14 +78,14 @@ prune() {
 
 # kubeadm copies etcd's data (`cp -r`) before it replaces the first manifest. A copy after which no manifest was
 # replaced may be half of one, takes the room that the next one needs, and there is nothing that it could bring back.
-# $1: a file that is older than what kubeadm did for kbuild: a copy from before that is an operator's.
+# $1: a file that is older than kubeadm's work for kbuild: an older copy is an operator's.
 drop_half_copy() {
   find "$backups" -maxdepth 1 \( -name 'kubeadm-backup-etcd-*' -o -name 'kubeadm-backup-manifests-*' -empty \) \
     -newer "$manifests" -newer "$1" -exec rm -rf -- {} + 2>/dev/null || :
 }
 
-# What kubeadm's upgrade changes, on this host and in the cluster: names, inodes and times of files, and versions of
-# ConfigMaps. Fails if it cannot be read.
+# Prints the objects of kubeadm's upgrade, on this host and in the cluster: names, inodes and times of files, and
+# versions of ConfigMaps. Fails if it cannot be read.
 changeable() {
   find "$KUBERNETES" -mindepth 1 -path "$backups" -prune -o -printf '%p %i %C@\n' >changeable-files &&
     find "$KUBELET" -maxdepth 1 -type f -printf '%p %i %C@\n' >>changeable-files &&

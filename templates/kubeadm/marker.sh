@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
 # Functions for jobs. `mark ACTION STAGE [ABOUT [HOW]]` notes on disk how far an action of CLUSTER has come, in MARKER
-# (a path); ABOUT: what the action is about; HOW: which command carries it out. Returns when the note has reached the
+# (a path); ABOUT: its subject; HOW: the command that carries it out. Returns when the note has reached the
 # disk.
 mark() {
   mkdir -p "$(dirname "$MARKER")"

@@ -1,5 +1,5 @@
 # given: runtime
-# Ends the container of a static pod, COMPONENT: the kubelet starts it anew, with its files as they are now.
+# Ends the container of a static pod, COMPONENT: the kubelet starts it again, with its files as they are now.
 # It uses the functions of templates/runtime/.
 ended=
 for id in $(runtime_containers "$COMPONENT"); do

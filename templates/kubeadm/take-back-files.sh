@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
 # uses: ssh/root-path.sh kubeadm/mounts.sh
-# Takes back what kbuild wrote. FILES: paths, one a line. RUNTIME: unit of the container runtime (empty: it is not
-# restarted); RUNTIME_CONFIG: its configuration; RUNTIME_BACKUP: what that was before (empty: nothing keeps it).
+# Removes files that kbuild wrote. FILES: paths, one a line. RUNTIME: unit of the container runtime (empty: it is not
+# restarted); RUNTIME_CONFIG: its configuration; RUNTIME_BACKUP: its former content (empty: no copy is kept).
 # REGISTRIES: a folder of registry files whose empty folders go too; REGISTRIES_USE: `whole` if it goes itself when it
 # is empty, `shared` if others have files there. RECORD: paths of distributed files, one a line; KEPT: the folder of
 # what was there before them. FSTAB_BACKUP: there if swap lines of /etc/fstab were commented out. BACKUPS: other

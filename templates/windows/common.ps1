@@ -422,7 +422,8 @@ function Stop-ServiceInTime {
     Wait-ServiceState -Name $Name -Wanted 'Stopped' | Out-Null
 }
 
-# Starts a service. One that is paused runs no program (nssm pauses one whose program ends at once): it is started anew.
+# Starts a service. One that is paused runs no program (nssm pauses one whose program ends at once): it is started
+# again.
 function Start-ServiceInTime {
     [CmdletBinding()]
     param([Parameter(Mandatory = $true)][string]$Name)

@@ -45,8 +45,8 @@ const unproved = (host: LinuxHost, url: string, proof: 'none' | 'plain'): Refuse
   );
 
 /**
- * Who signs programs of Kubernetes: Kubernetes documentation, "Verify Signed Kubernetes Artifacts". cosign before 3 and
- * cosign 3 take the certificate and the signature as files.
+ * The signer of Kubernetes' programs: Kubernetes documentation, "Verify Signed Kubernetes Artifacts". cosign before 3
+ * and cosign 3 take the certificate and the signature as files.
  */
 const SIGNER = {
   IDENTITY: 'krel-staging@k8s-releng-prod.iam.gserviceaccount.com',

@@ -119,7 +119,7 @@ const debianFamily: Family = {
     bash: 'bash',
     getent: 'libc-bin',
   },
-  // Kubernetes' packages depend on what they need.
+  // Kubernetes' packages depend on the others that they need.
   helpers: () => [],
   placeholders: ({ id, codename }) => ({ distribution: id, codename }),
 };

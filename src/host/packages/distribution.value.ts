@@ -35,7 +35,7 @@ export interface TrustStore {
   readonly folder: string;
   /** How files must end to be read. */
   readonly extension: 'crt' | 'pem';
-  /** The command that makes the store of what is in the folder; empty where programs read the folder itself. */
+  /** The command that makes the store from the folder; empty if programs read the folder itself. */
   readonly update: string;
 }
 
@@ -121,7 +121,7 @@ export interface Distribution extends Family {
   /** From this version on the vendor calls the kernel modules of iptables deprecated. */
   readonly nftablesSince?: string;
   /**
-   * What stands in place of `$releasever` where the newest packages are to be seen. Default: the entry of `versions`.
+   * The value of `$releasever` with which the newest packages are found. Default: the entry of `versions`.
    */
   readonly openRelease?: string;
   /** How an operator gives a host the repositories of the system, where they are not there from the beginning. */

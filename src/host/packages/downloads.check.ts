@@ -12,7 +12,7 @@ const isOfServer = ({ kind }: Fault): boolean => kind === 'failed' || kind === '
 
 const originOf = (url: string): string => /^[a-z]+:\/\/[^/]+/.exec(url)?.[0] ?? url;
 
-/** What is wrong with the servers of a registry, without the paths of single images. */
+/** The faults of the servers of a registry, without the paths of single images. */
 const serversText = (faults: readonly Fault[]): string =>
   faults.map(({ url, why }) => `${originOf(url)}: ${why}`).join('; ');
 

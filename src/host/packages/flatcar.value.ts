@@ -4,7 +4,7 @@ import type { Distribution } from './distribution.value.ts';
 import type { PackageState } from './package-manager.value.ts';
 
 /**
- * What the image has, of the packages that kbuild would install elsewhere: the runtime, in the version of the image,
+ * The packages of the image that kbuild would install elsewhere: the runtime, in the version of the image,
  * and the CA certificates.
  */
 const brought: NonNullable<Distribution['brought']> = (names) =>

@@ -8,11 +8,11 @@ export interface KeySignature {
   readonly lifetimeS: number;
   /** Whether the key may sign; undefined if the signature has no key flags. */
   readonly canSign: boolean | undefined;
-  /** True if it revokes what it is about. */
+  /** True if it revokes its subject. */
   readonly revokes: boolean;
 }
 
-/** What a signature is about, by its packet's tag. */
+/** The subject of a signature, by its packet's tag. */
 interface Subject {
   readonly tag: number;
   readonly body: Buffer;
@@ -120,7 +120,7 @@ const withLength = (head: number, octets: 2 | 4, body: Buffer): Buffer => {
 /** Types of signatures that revoke a key, its subkey, and a user ID of it. */
 const REVOCATIONS: readonly number[] = [0x20, 0x28, 0x30];
 
-/** What a signature of this type is made over, after the key itself; undefined for another type (RFC 4880, 5.2.4). */
+/** The octets that a signature of this type signs after the key; undefined for another type (RFC 4880, 5.2.4). */
 function subjectText(type: number, subject: Subject | undefined): Buffer | undefined {
   if (subject === undefined) return type === 0x1f || type === 0x20 ? Buffer.alloc(0) : undefined;
   if (subject.tag === SUBKEY_TAG) return type === 0x18 || type === 0x28 ? withLength(0x99, 2, subject.body) : undefined;

@@ -27,7 +27,7 @@ interface PublicKey {
   readonly end: KeyEnd;
 }
 
-/** What a key file holds. */
+/** The content of a key file. */
 export interface KeyFile {
   readonly keys: readonly PublicKey[];
   /** Exactly the packets that were read, as one armoured block, which package managers read from a key file. */
@@ -120,7 +120,7 @@ function fingerprint(body: Buffer): string {
   return createHash('sha1').update(head).update(body).digest('hex').toUpperCase();
 }
 
-/** Valid self-signatures by what they are about: the key itself, a user ID or a subkey. */
+/** Valid self-signatures by their subject: the key itself, a user ID or a subkey. */
 interface Part {
   readonly about: Packet;
   readonly signatures: KeySignature[];

@@ -33,7 +33,7 @@ interface PackageLock {
 
 /** A release of the system from which alone its repositories show packages, because a setting of the host says so. */
 export interface ReleaseLock {
-  /** Who said so: a file, or the command that did. */
+  /** The source: a file, or a command. */
   readonly by: string;
   readonly release: string;
 }

@@ -52,7 +52,7 @@ export const keyrings = (paths: readonly string[]) =>
     );
   });
 
-/** Stands between what the package manager says, and the programs that kbuild installed without it. */
+/** Separates the output of the package manager from the programs that kbuild installed without it. */
 const PROGRAMS = '--programs';
 
 /**

@@ -33,7 +33,7 @@ export const RESTART_WATCHES: Watches = { units: BALANCER_UNITS };
 const isInUse = ({ facts }: Target): boolean =>
   hasKubelet(facts) || BALANCER_UNITS.some((unit) => facts.services.get(unit)?.active === 'active');
 
-/** What the installation of these packages restarts on a host that is in use. */
+/** The services that an installation of these packages restarts on a host that is in use. */
 export function installationRestarts(target: Target, names: readonly string[]): Pick<Change, 'disrupts' | 'restarts'> {
   const { inventory, host } = target;
   // The packages of balancers restart them, too.
@@ -48,7 +48,7 @@ export function installationRestarts(target: Target, names: readonly string[]): 
 const found = (state: PackageState | undefined): string =>
   state === undefined ? 'none' : state.state === 'half' ? `${state.version} half installed` : state.version;
 
-/** True for the package of a runtime that the system of the host brings, in whatever version. */
+/** True for the package of a runtime that the host's system brings, in any version. */
 const isBroughtBySystem = (target: Target, { sources = [] }: PackageOptions): boolean =>
   isBuiltIn(target, sources) &&
   runtimePackages(target.inventory).some((name) => target.facts.packages.get(name)?.state === 'installed');
@@ -65,7 +65,7 @@ const wantedOfSystem = (
   ...Object.fromEntries(others.map((other) => [other, 'any'])),
 });
 
-/** What the plan adds where the signatures of programs are not verified, and the inventory leaves that to the host. */
+/** The note of a plan if programs' signatures are not verified, and the inventory leaves that to the host. */
 const unverified = (target: Target, sources: readonly RepositoryId[]): string =>
   sources.includes('kubernetes') &&
   target.inventory.downloads.kubernetes.signatures === 'auto' &&

@@ -63,7 +63,7 @@ export function foreignUnits({ inventory, facts }: Pick<Target, 'inventory' | 'f
   return units.filter((path) => facts.files.get(path)?.kind === 'file' && !facts.ownFiles.includes(path));
 }
 
-/** What an operator does with such a unit. */
+/** The remedy for such a unit. */
 export const moveUnit = (path: string): string =>
   `if kbuild is to run it, move the unit away: mv ${path} ${path}.before, then kbuild up`;
 

@@ -26,7 +26,7 @@ const queryRpm = (names: readonly string[]): Command<'sh'> =>
   sh`rpm -q --qf 'package %{NAME} %{EPOCHNUM}:%{VERSION}-%{RELEASE}\n' ${names} | grep -v ' is not installed$' || true`;
 
 /**
- * What stands before every line of a file with locks in the output of a probe: lines may be blank, and the files
+ * The prefix of every line of a file with locks in the output of a probe: lines may be blank, and the files
  * differ.
  */
 const LOCK = 'lock:';

@@ -36,7 +36,7 @@ interface ProgramFile {
   readonly name: string;
 }
 
-/** A checksum of the inventory replaces what is published beside the file, unless the inventory requires signatures. */
+/** A checksum of the inventory replaces the published one, unless the inventory requires signatures. */
 function signatureOf({ downloads }: Inventory, from: DownloadName, url: string): ProgramFile['signature'] {
   const { signatures = 'off' } = downloads[from];
   if (signatures === 'required') return 'required';

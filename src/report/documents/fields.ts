@@ -38,7 +38,7 @@ export const change = z.object({
   summary: text('What is done, and what was found.'),
 });
 
-/** What a plan restarts. */
+/** The restarts of a plan. */
 export const restart = z.object({
   what: text('What is away meanwhile.'),
   hosts: texts('Where.'),

@@ -105,7 +105,7 @@ export const certs = document('What `kbuild certs --json` prints.', {
 /** `kbuild reboot --plan --json` */
 export const rebootPlan = document('What `kbuild reboot --plan --json` prints.', { cluster, changes, restarts });
 
-/** What a move of the endpoint would change. */
+/** The changes that a move of the endpoint would make. */
 export const moveEndpointPlan = document('What `kbuild move-endpoint --plan --json` prints.', {
   cluster,
   changes,

@@ -22,7 +22,7 @@ export interface CertificatesView {
   /** Soonest end first. */
   readonly certificates: readonly CertificateView[];
   readonly ticks: readonly { readonly share: number; readonly label: string }[];
-  /** Where today is, 0 to 1: what has expired stands before it. */
+  /** The place of today, 0 to 1: expired certificates stand before it. */
   readonly now: number;
   /** When they were read, ISO 8601. */
   readonly time: string;

@@ -12,7 +12,7 @@ export interface Machine {
   readonly name: string;
   readonly address: string;
   readonly standing: Standing;
-  /** What is worth a second look: conditions, cordons, an API server that is not ready. */
+  /** Signs of trouble: conditions, cordons, an API server that is not ready. */
   readonly notes: readonly string[];
   /** Undefined: no member was observed on it. */
   readonly etcd: Member | undefined;
@@ -89,7 +89,7 @@ function notesOf(observed: Observed | undefined, host: string): readonly string[
   ];
 }
 
-/** The hosts of the inventory with what was observed of them last. Pure. */
+/** The hosts of the inventory, each with its last observation. Pure. */
 export function clusterOf(record: RunRecord): ClusterView {
   const { head } = record;
   const observed = lineOf(record, 'cluster-observed');

@@ -135,7 +135,7 @@ const ETCD: Readonly<Record<ClusterView['etcd'], string>> = {
   external: 'an etcd of your own',
 };
 
-/** What stands below each other, and is connected by lines. */
+/** The rows of the picture from top to bottom; lines connect them. */
 const chainOf = (view: ClusterView, width: number): readonly Part[] => [
   endpointPart(view, width),
   ...framed(counted(view.balancers.length, 'load balancer'), '', view.balancers, width),

@@ -53,7 +53,7 @@ const list = (all: readonly FindingView[]): Html =>
     ${all.map(one)}
   </ul>`;
 
-/** What the checks found, grouped as in the terminal; what was ignored is folded. */
+/** The findings of the checks, grouped as in the terminal. Ignored findings are folded. */
 export function findings(all: readonly FindingView[] | undefined): Html | undefined {
   if (all === undefined) return undefined;
   const shown = all.filter(({ isIgnored }) => !isIgnored);

@@ -25,7 +25,7 @@ export interface Row {
   readonly label: string;
   /** Below the label: a role, or how many hosts. */
   readonly detail: string;
-  /** The title of a group that begins with this row; undefined: it goes on. */
+  /** The title of a group that begins with this row; undefined in the middle of a group. */
   readonly heading?: string;
   readonly lanes: number;
   readonly slices: readonly Slice[];

@@ -14,7 +14,7 @@ export class Html {
   }
 }
 
-/** What may stand in a template: text is escaped, a list is joined, `undefined` is nothing. */
+/** A value in a template: text is escaped, a list is joined, `undefined` prints nothing. */
 export type Content = Html | string | number | undefined | readonly Content[];
 
 const ENTITIES: Readonly<Record<string, string>> = {
@@ -68,7 +68,7 @@ function written(content: Content, place: Place): string {
 }
 
 /**
- * A part of a page: every interpolation is escaped, except what is `Html` already.
+ * A part of a page: every interpolation is escaped, except a value that is `Html` already.
  * @throws TypeError where an interpolation could leave its place: in a tag, or in a value without double quotes
  */
 export const html = (strings: TemplateStringsArray, ...contents: readonly Content[]): Html => {
@@ -130,7 +130,7 @@ export function frame(
 /** How many colours phases have; neighbours are told apart by all kinds of sight (test/report/page/colours.test.ts). */
 export const TONES = 8;
 
-/** The class of a phase's colour; `p0` for what is no phase. */
+/** The class of a phase's colour; `p0` outside of phases. */
 export const toneOf = (number: number): string => (number === 0 ? 'p0' : `p${String(((number - 1) % TONES) + 1)}`);
 
 /** A share of a whole as SVG writes it: `12.34%`. */
@@ -150,7 +150,7 @@ export const badge = (tone: Tone, mark: string, word: string): Html =>
 /** Text of a host, which may be written from right to left. */
 export const said = (text: string): Html => html`<bdi>${text}</bdi>`;
 
-/** Text in which backquotes mark what is typed. */
+/** Text in which backquotes mark words to type. */
 export const withCode = (text: string): readonly Html[] =>
   text.split('`').map((part, at) => (at % 2 === 1 ? html`<code>${part}</code>` : html`<bdi>${part}</bdi>`));
 

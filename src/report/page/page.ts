@@ -13,7 +13,7 @@ import { ports } from './ports.ts';
 import { timeline } from './timeline.ts';
 import { type Outcome, reportView, type ReportView } from './view.ts';
 
-/** The longest host of a phase, and what the others waited for. */
+/** The host that took longest in a phase, and the reasons why others waited. */
 function longestText({ longest, hosts, others }: PhaseView): Html {
   if (longest === undefined) return html`no host began`;
   const on =
@@ -155,13 +155,13 @@ export const contents = (sections: readonly (readonly [id: string, title: string
     </ul>
   </nav>`;
 
-/** What the operator should know later. */
+/** The notes that the run left for the operator. */
 export const notes = ({ notes: all }: ReportView): Html =>
   html`<ul class="notes">
     ${all.map(({ host, summary }) => html`<li><strong>${said(host)}</strong> ${said(summary)}</li>`)}
   </ul>`;
 
-/** What a report begins with: kbuild overwrites no file that begins otherwise. */
+/** The first bytes of a report: kbuild overwrites no file that begins otherwise. */
 export const REPORT_BEGINS = '<!doctype html>\n<!-- A run of kbuild -->\n';
 
 const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
@@ -170,7 +170,7 @@ const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(
 const policyOf = (style: string, script: string): string =>
   `default-src 'none'; style-src ${hashOf(style)}; script-src ${hashOf(script)}; base-uri 'none'; form-action 'none'`;
 
-/** The sections of a page in their order; what a run does not have is left out. */
+/** The sections of a page in their order, without those for which the record has nothing. */
 function sectionsOf(view: ReportView): readonly (readonly [id: string, title: string, content: Html | undefined])[] {
   return [
     ['failure', view.failures[0]?.isInterruption === true ? 'End' : 'Failure', failures(view.failures, view.phases)],

@@ -5,7 +5,7 @@ import { byKey, linesOf } from './html.ts';
 
 /** Something that lasted, on one host or on the whole run. Times in ms since the start of the run. */
 export interface Span {
-  /** `phase`: a host in a phase; `change`: a change on it; `wait`: what it waited for. */
+  /** `phase`: a host in a phase; `change`: a change on it; `wait`: a time for which it waited. */
   readonly what: 'phase' | 'change' | 'wait';
   /** Empty: the whole run. */
   readonly host: string;
@@ -38,7 +38,7 @@ export interface Happened {
   /** When the last line was written, or the run ended. */
   readonly endMs: number;
   readonly spans: readonly Span[];
-  /** What the run did before its first phase. */
+  /** The work of the run before its first phase. */
   readonly before: readonly Stage[];
   /** When hosts failed. */
   readonly failures: readonly Mark[];
@@ -54,7 +54,7 @@ const WHATS: Readonly<Partial<Record<RunSpan['kind'], Span['what']>>> = {
 
 const id = (...of: readonly string[]): string => JSON.stringify(of);
 
-/** The spans of hosts, and the waits of the run; phases and steps stand in what they are part of. */
+/** The spans of hosts, and the waits of the run. Phases and steps stand in the spans that they are part of. */
 function spansOf(record: RunRecord, all: readonly RunSpan[]): readonly Span[] {
   const startMs = Date.parse(record.head.time);
   const byId = new Map(all.map((span) => [span.id, span]));
@@ -101,7 +101,7 @@ function stages(record: RunRecord): readonly Stage[] {
   );
 }
 
-/** What a record says that happened. What was under way when the record ends is cut off. Pure. */
+/** The events of a record. Work that has not ended when the record ends is marked as cut off. Pure. */
 export function happened(record: RunRecord): Happened {
   const { spans, moments } = timelineOf(record);
   const startMs = Date.parse(record.head.time);
@@ -128,10 +128,10 @@ export interface PhaseView {
   readonly fromMs: number;
   readonly toMs: number;
   readonly changes: number;
-  /** The host that took longest, and what of it took longest; undefined: no host began. */
+  /** The host that took longest, and its longest change; undefined: no host began. */
   readonly longest:
     { readonly host: string; readonly ms: number; readonly on: string; readonly onMs: number } | undefined;
-  /** What the other hosts did until the slowest was through: how many waited, and the longest wait. */
+  /** The other hosts until the slowest had ended: how many waited, and the longest wait. */
   readonly others: { readonly waiting: number; readonly longestMs: number; readonly host: string };
   /** Hosts that failed in it. */
   readonly failed: readonly string[];

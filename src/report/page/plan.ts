@@ -24,13 +24,13 @@ interface PlanPhase {
   readonly counts: Readonly<Record<Fate, number>>;
 }
 
-/** A plan against what was done. */
+/** A plan, and how far it was carried out. */
 export interface PlanView {
   /** False: the record holds no plan. */
   readonly isKnown: boolean;
   readonly phases: readonly PlanPhase[];
   readonly counts: Readonly<Record<Fate, number>>;
-  /** What the plan said would restart: `kubelet of w1, w2`. */
+  /** The restarts that the plan announced: `kubelet of w1, w2`. */
   readonly restarts: readonly string[];
 }
 
@@ -57,8 +57,8 @@ function endsOf(spans: readonly Span[]): ReadonlyMap<string, Span['end']> {
 }
 
 /**
- * What was planned, each with its fate. A plan names a change by its place, as kbuild does: another control plane may
- * act by then, so a step of the same phase on another host counts where the planned host did none.
+ * The planned changes, each with its fate. A plan names a change by its place, as kbuild does: another control plane
+ * may act by then, so a step of the same phase on another host counts where the planned host did none.
  */
 function itemsOf(record: RunRecord, { spans, failures }: Happened): readonly Item[] {
   const plan = linesOf(record, 'plan').at(-1);
@@ -154,7 +154,7 @@ ${lines.map(({ fate, summary, hosts }) => {
 </ul></details>`;
 }
 
-/** The plan against what was done. */
+/** The plan, and how far it was carried out. */
 export function plan(view: PlanView): Html | undefined {
   if (view.phases.length === 0) return undefined;
   const about = view.isKnown ? '' : 'The record holds no plan; these changes were made.';

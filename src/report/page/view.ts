@@ -97,7 +97,7 @@ export interface ReportView {
   readonly longest: readonly Span[];
   readonly plan: PlanView;
   readonly findings: readonly FindingView[] | undefined;
-  /** What the operator should know later, as the run said it. */
+  /** Notes that the run left for the operator, in its words. */
   readonly notes: readonly { readonly host: string; readonly summary: string }[];
   readonly cluster: ClusterView;
   readonly ports: PortsView | undefined;
@@ -107,7 +107,7 @@ export interface ReportView {
 /** How many of the longest changes and waits a report lists. */
 const LONGEST = 200;
 
-/** What a report shows of a record. Pure. */
+/** The content of a report, made of a record. Pure. */
 export function reportView(record: RunRecord): ReportView {
   const all = happened(record);
   const phases = phasesOf(record, all);

@@ -20,7 +20,7 @@ export interface RecordedHost {
   readonly groups: readonly string[];
 }
 
-/** The first line: what ran, and what it was about. `time` is the run's start. */
+/** The first line: the command, and its cluster and hosts. `time` is the run's start. */
 export interface RecordHead {
   readonly kind: 'run';
   readonly format: typeof RECORD_FORMAT;
@@ -51,7 +51,7 @@ export interface RecordHead {
   readonly hosts: readonly RecordedHost[];
 }
 
-/** A place of a plan: what is changed or waited for there. */
+/** A place of a plan: the change there, or the wait. */
 export interface RecordedChange {
   readonly phase: string;
   readonly host: string;
@@ -59,7 +59,7 @@ export interface RecordedChange {
   readonly summary: string;
 }
 
-/** What of a finding a record holds. */
+/** The fields of a finding that a record holds. */
 export interface RecordedFinding {
   readonly severity: Severity;
   /** Of the kbuild that ran: it may be one that this kbuild does not have. */
@@ -72,7 +72,7 @@ export interface RecordedFinding {
   readonly ignored?: true;
 }
 
-/** What an observed host is and runs. An empty text: unknown, or there is none. */
+/** The system and the versions of an observed host. An empty text: unknown, or there is none. */
 export interface RecordedSystem {
   readonly host: string;
   /** As it calls itself, with its version. */
@@ -103,14 +103,14 @@ export type Note =
   /** All findings of the checks. A later line replaces this one. */
   | { readonly kind: 'findings'; readonly findings: readonly RecordedFinding[] }
   /**
-   * What the run is about to do, as the operator confirms it. A later line replaces this one: the plan grew, or was
+   * The plan of the run, as the operator confirms it. A later line replaces this one: the plan grew, or was
    * made again.
    */
   | {
       readonly kind: 'plan';
       readonly phases: readonly { readonly name: string; readonly title: string; readonly hosts: readonly string[] }[];
       readonly changes: readonly RecordedChange[];
-      /** What is only waited for. */
+      /** True for a wait without a change. */
       readonly waits: readonly RecordedChange[];
       readonly restarts: readonly PlannedRestart[];
     }

@@ -15,7 +15,7 @@ import { type Note, RECORD_FORMAT, type RecordedSystem, type RecordHead } from '
 
 type NoteOf<K extends Note['kind']> = Extract<Note, { readonly kind: K }>;
 
-/** What the first line of a record says about the run itself. */
+/** The fields about the run itself in the first line of a record. */
 type RunItself = Pick<RecordHead, 'time' | 'run' | 'process' | 'command' | 'kbuild'>;
 
 /** The first line of a record. */
@@ -131,7 +131,7 @@ export function certificatesNote(inventory: Inventory, fleet: Fleet): NoteOf<'ce
 
 const placed = ({ phase, host, step, summary }: PlannedChange) => ({ phase, host, step, summary });
 
-/** What a run is about to do. */
+/** The plan of a run, before it starts. */
 export const planNote = (
   inventory: Inventory,
   { phases, changes }: { readonly phases: readonly Phase[]; readonly changes: readonly PlannedChange[] },
@@ -143,7 +143,7 @@ export const planNote = (
   restarts: restartsOf(inventory, changes),
 });
 
-/** What the checks found. */
+/** The findings of the checks. */
 export const findingsNote = (findings: readonly CheckedFinding[]): NoteOf<'findings'> => ({
   kind: 'findings',
   findings: findings.map(({ severity, check, page, host, message, remedy, ignored }) => ({

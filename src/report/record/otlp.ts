@@ -63,7 +63,7 @@ const nanoseconds = (ms: number): string => String(BigInt(Math.round(ms * 1000))
 
 const STATUS: Readonly<Record<Outcome, 0 | 1 | 2>> = { done: 1, 'cut off': 0, failed: 2 };
 
-/** What a span says about itself besides its name. */
+/** The attributes of a span. */
 function attributesOf({ kind, host, outcome, attributes }: Span): readonly Attribute[] {
   const given = Object.entries({ ...attributes, kind, outcome, ...(host === undefined ? {} : { host }) });
   return given.map(([key, value]) => attribute(`kbuild.${key}`, value));
@@ -75,7 +75,7 @@ function statusOf({ outcome, attributes }: Span): OtlpSpan['status'] {
 }
 
 /**
- * The spans of a run as requests of OTLP/HTTP JSON, parents before what is part of them. Ids follow from the run: a run
+ * The spans of a run as requests of OTLP/HTTP JSON, parents before their parts. Ids follow from the run: a run
  * that is sent twice is one trace. Pure.
  */
 export function otlpRequests(

@@ -16,7 +16,7 @@ export function ownRecord(content: string): RunRecord {
   return { head, lines, isWhole: true, leftOut: 0 };
 }
 
-/** A kbuild that is killed loses what it has recorded in so many last ms. */
+/** A kbuild that is killed loses the lines of its last so many ms. */
 export const FLUSH_MS = 200;
 /** So many characters are written at once. */
 const FLUSH_LENGTH = 64 * 1024;
@@ -26,7 +26,7 @@ export interface Recorder {
   readonly path: string;
   /** Adds a line. It is in the file within FLUSH_MS. */
   readonly write: (line: object) => void;
-  /** Writes what is still in memory. */
+  /** Writes the lines that are still in memory. */
   readonly flush: () => void;
   /** The same; from now on nothing is recorded. */
   readonly close: () => void;

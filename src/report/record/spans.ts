@@ -1,4 +1,4 @@
-/** What a span is about. `host`: a host in a phase. */
+/** The kinds of spans. `host`: a host in a phase. */
 type SpanKind = 'run' | 'observation' | 'phase' | 'host' | 'change' | 'wait' | 'command';
 
 /** `cut off`: the run ended, or its record does, before it did. */

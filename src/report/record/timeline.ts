@@ -12,7 +12,7 @@ import {
 /** The lines of one kind. */
 export type LineOf<K extends RecordLine['kind']> = Extract<RecordLine, { readonly kind: K }>;
 
-/** What is done with a line, by its kind. `atMs`: its time, ms since the epoch. */
+/** A handler for each kind of line. `atMs`: the time of the line, ms since the epoch. */
 type Takers = { readonly [K in RecordLine['kind']]?: (line: LineOf<K>, atMs: number) => void };
 
 /** Calls what takes lines of this kind, if there is one. */
@@ -24,7 +24,7 @@ export function take(takers: Takers, line: RecordLine, atMs: number): void {
 /** A shorter wait for a turn is none: hosts of a phase begin one after another. In ms. */
 const SHORTEST_TURN_MS = 50;
 
-/** What one host does: a phase after the other, in it a change after the other, and waits between and in them. */
+/** The work of one host: one phase after another, in each one change after another, and waits between and in them. */
 interface HostTimeline {
   /** The span that something of the host is part of now: its change, its phase, or the run. */
   readonly parent: () => number;
@@ -137,7 +137,7 @@ function hostTimeline(spans: SpanList, host: string): HostTimeline {
   };
 }
 
-/** What of a run lasted, and what happened at once. */
+/** The spans of a run, and its events that have no duration. */
 export interface Timeline {
   /** By their ids: the run itself comes first. */
   readonly spans: readonly Span[];
@@ -220,7 +220,7 @@ function ofMoments(moments: Moment[]): Takers {
   };
 }
 
-/** What of a run lasted, and what happened at once. A record that was cut off ends with its last line. Pure. */
+/** The spans and events of a run. A record that was cut off ends with its last line. Pure. */
 export function timelineOf({ head, lines }: RunRecord): Timeline {
   const { command, cluster, run, kbuild } = head;
   const spans = spanList();

@@ -67,7 +67,7 @@ function lanes(slices: readonly Slice[]): readonly Lane[] {
   return made.map(({ lane }) => lane);
 }
 
-/** What stands together: the run, its phases, each host, and the commands on each host. */
+/** The groups of rows: the run, its phases, each host, and the commands on each host. */
 const trackOf = ({ kind, host }: Span): string =>
   kind === 'phase' ? 'phases' : host === undefined ? 'kbuild' : kind === 'command' ? `${host} commands` : host;
 

@@ -196,7 +196,7 @@ export const windowsSignatures: readonly WindowsSignature[] = [...node, ...netwo
 interface Recognised {
   readonly host: string;
   readonly signature: WindowsSignature;
-  /** What was observed there. */
+  /** The observation there. */
   readonly found: string;
 }
 

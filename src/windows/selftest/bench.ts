@@ -83,7 +83,7 @@ export function benchOf({ inventory, host, remote, namespace, fetch }: Parts): B
 /** `host:port` to connect to, or why there is none. */
 export type Place = { readonly target: string } | { readonly none: string };
 
-/** What lies outside the cluster: packets to it leave with the address of their host. */
+/** A place outside the cluster: packets to it leave with the address of their host. */
 export interface Outside {
   readonly byAddress: Place;
   /** A name that the DNS of the cluster must forward. */
@@ -115,8 +115,8 @@ function isInside(address: string, { network, hosts }: Pick<Inventory, 'network'
 }
 
 /**
- * What the selftest connects to outside the cluster. `target`: `host:port`. `resolve`: IPv4 addresses of a name, as a
- * control plane sees them; empty if it knows none.
+ * Places outside the cluster to which the selftest connects. `target`: `host:port`. `resolve`: IPv4 addresses of a
+ * name, as a control plane sees them; empty if it knows none.
  */
 export async function outsideOf(
   inventory: Pick<Inventory, 'network' | 'hosts'>,
@@ -152,7 +152,7 @@ export interface Trial {
   readonly nodeAddresses: ReadonlyMap<string, string>;
   readonly linuxNodes: readonly string[];
   readonly dnsDomain: string;
-  /** What lies outside the cluster. */
+  /** Places outside the cluster. */
   readonly outside: Outside;
 }
 

@@ -87,7 +87,7 @@ const web = (image: string, name: string, port: number): JsonObject => ({
 const tolerating = (taints: readonly Taint[]): readonly JsonObject[] =>
   taints.map(({ key, value = '', effect }) => ({ key, operator: 'Equal', value, effect }));
 
-/** What a pod needs that is pinned to a node. */
+/** The fields of a pod that is pinned to a node. */
 const pinnedTo = (node: NodeView): JsonObject => ({
   nodeSelector: onNode(node),
   tolerations: tolerating(blockingTaints(node)),
