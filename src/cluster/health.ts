@@ -72,7 +72,7 @@ export function nodeProblems(inventory: Inventory, node: NodeView): readonly Pro
 }
 
 /**
- * What to do about a member that is not healthy. Data of a member are made anew by a join, while the others have
+ * What to do about a member that is not healthy. A join makes the data of a member again, while the others have
  * quorum.
  */
 function memberRemedy(name: string, members: ClusterUp['members']): string {

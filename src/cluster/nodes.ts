@@ -169,7 +169,7 @@ export const returnedHosts = (inventory: Inventory, fleet: Fleet): readonly Refu
         host.name,
         'it was removed from the cluster and came back with what it had: its node and its etcd member are gone',
         `\`kbuild reset --hosts ${host.name}\` cleans it${STOPPED_FIRST[inventory.loadBalancer.kind]}; then ` +
-          '`kbuild up` joins it anew',
+          '`kbuild up` joins it again',
       ),
     ];
   });

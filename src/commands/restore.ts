@@ -136,7 +136,7 @@ function notesOf({ inventory }: Run, manifest: Manifest, { own, others, unknown 
       'unless they are the hosts of this plan.',
     own.length > 0
       ? `These come by themselves: ${own.join(', ')}.`
-      : 'No worker knows this cluster: all of them join anew.',
+      : 'No worker knows this cluster: all of them join again.',
     ...(others.length > 0 ? [`Nodes of another cluster, left alone: ${others.join(', ')}.`] : []),
     ...(unknown.length > 0 ? [`Not reached, and not verified: ${unknown.join(', ')}.`] : []),
     ...(kms.length > 0

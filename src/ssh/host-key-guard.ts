@@ -137,7 +137,7 @@ const distrusted = (key: Buffer, found: Distrust, refuse: Refuse): ConnectError 
     ? refuse(`the host key ${shownKey(key)} is revoked at ${found.at}`, 'give the host a new key')
     : refuse(
         `the host key has CHANGED: the host shows ${shownKey(key)}, but ${found.at} has ${shownKey(found.onFile)}`,
-        'find out why: another machine may answer in its place. If the host was set up anew, remove the ' +
+        'find out why: another machine may answer in its place. If the host was reinstalled, remove the ' +
           `line ${found.at}`,
       );
 
@@ -185,7 +185,7 @@ function pinned(hostKeys: readonly string[], refuse: Refuse): HostKeyGuard {
         : refuse(
             `the host key ${keyTypeOf(key)} ${shown} is not the one of the inventory ` +
               `(${hostKeys.map(shortened).join(', ')})`,
-            'find out why: another machine may answer in its place. If the host was set up anew, change ssh.hostKey',
+            'find out why: another machine may answer in its place. If the host was reinstalled, change ssh.hostKey',
           );
       return fits;
     },

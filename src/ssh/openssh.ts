@@ -24,7 +24,7 @@ interface Kind {
 }
 
 const PINNED_REMEDY =
-  'find out why: another machine may answer in its place. If the host was set up anew, change ssh.hostKey';
+  'find out why: another machine may answer in its place. If the host was reinstalled, change ssh.hostKey';
 
 /** Messages of OpenSSH, the more exact first. */
 const KINDS: readonly Kind[] = [
@@ -39,7 +39,7 @@ const KINDS: readonly Kind[] = [
     message: 'the host key has CHANGED',
     retryable: false,
     remedy:
-      'find out why: another machine may answer in its place. If the host was set up anew, remove its line from ' +
+      'find out why: another machine may answer in its place. If the host was reinstalled, remove its line from ' +
       'known_hosts',
   },
   {

@@ -71,7 +71,7 @@ describe('a control plane that was removed as dead and boots again', () => {
   test('is refused by `up`, which names the command that cleans it', () => {
     const found = refusals(inventory, returned).map(({ message, remedy }) => `${message} → ${remedy ?? ''}`);
     expect(found).toEqual([
-      'cp1: refused: it was removed from the cluster and came back with what it had: its node and its etcd member are gone → `kbuild reset --hosts cp1` cleans it, keepalived and haproxy first; then `kbuild up` joins it anew',
+      'cp1: refused: it was removed from the cluster and came back with what it had: its node and its etcd member are gone → `kbuild reset --hosts cp1` cleans it, keepalived and haproxy first; then `kbuild up` joins it again',
     ]);
   });
 
@@ -96,7 +96,7 @@ describe('a control plane that was removed as dead and boots again', () => {
       '`kbuild reset --hosts cp1` stops kube-vip first and cleans the host; at once: `mv /etc/kubernetes/manifests/kube-vip.yaml /root/` on cp1',
     ]);
     expect(refusals(byKubeVip, returned).map(({ remedy }) => remedy)).toEqual([
-      '`kbuild reset --hosts cp1` cleans it, kube-vip first; then `kbuild up` joins it anew',
+      '`kbuild reset --hosts cp1` cleans it, kube-vip first; then `kbuild up` joins it again',
     ]);
   });
 

@@ -115,7 +115,7 @@ const signingKeys = eachHost(
           severity: 'warning' as const,
           message: `the signing key ${fingerprints.join(', ')} in ${path} ${verb} on ${day}`,
           remedy:
-            'kbuild up fetches it anew; if this stays, give a copy that the vendor has extended as repository.key',
+            'kbuild up fetches it again; if this stays, give a copy that the vendor has extended as repository.key',
         },
       ];
     }),

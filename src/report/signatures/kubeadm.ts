@@ -18,7 +18,7 @@ export const kubeadmSignatures: readonly Signature[] = [
     name: 'certificates-expired',
     seen: /Secret "kubeadm-certs" was not found in the "kube-system" Namespace/,
     cause: 'the certificates that kubeadm keeps for joining control planes live for two hours, and are gone',
-    remedy: `${RERUN}: they are uploaded anew for every join`,
+    remedy: `${RERUN}: every join uploads them again`,
   },
   // Before the token: clocks that disagree make a good one look bad.
   {
@@ -61,7 +61,7 @@ export const kubeadmSignatures: readonly Signature[] = [
   {
     name: 'etcd-orphan',
     seen: /check-etcd.{0,4000}etcd cluster is not healthy|etcd cluster is not healthy: .{0,4000}2379: connect: connection refused/s,
-    cause: 'a member that etcd lists does not answer: often one left behind by a host that was set up anew',
+    cause: 'a member that etcd lists does not answer: often one of a host that was reinstalled',
     remedy: 'kbuild status shows the members; kbuild remove takes the dead one away',
   },
   {
@@ -150,7 +150,7 @@ export const kubeadmSignatures: readonly Signature[] = [
   {
     name: 'node-exists',
     seen: /a Node with name "[^"]*" and status "?\w+"? already exists in the cluster/i,
-    cause: 'the cluster has a node of this name: another host, or this one before it was set up anew',
+    cause: 'the cluster has a node of this name: another host, or this one before it was reinstalled',
     remedy: 'kbuild remove HOST takes the old node away; or give the host another name',
   },
   {

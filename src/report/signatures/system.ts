@@ -13,7 +13,7 @@ export const packageSignatures: readonly Signature[] = [
     seen: /EXPKEYSIG|The following signatures were invalid: EXPKEYSIG|key .* expired/i,
     cause: "the repository's signing key has expired",
     remedy:
-      `${RERUN}: kbuild fetches a key that has run out anew, once a day. If it stays, set repository.key to a ` +
+      `${RERUN}: once a day kbuild fetches a key again that has run out. If it stays, set repository.key to a ` +
       'copy that the vendor has extended',
   },
   {
