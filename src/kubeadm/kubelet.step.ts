@@ -15,6 +15,7 @@ import { script, using } from '../templates.ts';
 import { compareVersions, minorOf, versionIn } from '../versions.ts';
 import { kubeletArguments } from './config.ts';
 import { kubeadmPatches } from './control-plane-files.step.ts';
+import { flagOf, type Idle, idleKubeletSettings } from './in-effect.ts';
 import {
   hostPatches,
   KUBEADMS_OWN_FLAGS,
@@ -118,10 +119,20 @@ function kubeletConfigured(target: Target, cluster: ClusterUp) {
   };
 }
 
+/** How a setting that does not take effect is told: with what wins over it, where the host shows that. */
+function idleText({ key, live }: Idle, { facts }: Target): string {
+  const flag = flagOf(key);
+  const winner = facts.kubeletOverrides.find(({ flags }) => flags.includes(flag));
+  return (
+    `${key} without effect: the kubelet runs with ${live === undefined ? 'no such setting' : JSON.stringify(live)}` +
+    (winner === undefined ? '' : `, because ${winner.file} has ${flag}: remove it there`)
+  );
+}
+
 /**
  * Configures the kubelet of a joined host again when the cluster's settings, the host's own or its arguments were
- * edited. If the kubelet also changes its cgroup driver, it gets these settings with that change, after its node is
- * drained.
+ * edited, or when the running kubelet does not have them. If the kubelet also changes its cgroup driver, it gets these
+ * settings with that change, after its node is drained.
  */
 export const kubeletSettings: Step = {
   name: 'kubelet-settings',
@@ -136,11 +147,15 @@ export const kubeletSettings: Step = {
     const edited = editedParts(inventory, cluster);
     const live = facts.kubeletFlags;
     const { flags, preview, command } = kubeletConfigured(target, cluster);
-    const found = [
+    const isOlder = isOlderThanCluster(target, cluster);
+    const edits = [
       ...(edited !== 'unknown' && edited.includes('kubelet') ? ['settings that were edited'] : []),
-      ...(isOlderThanCluster(target, cluster) ? [] : configDifference(target, cluster).map((key) => `another ${key}`)),
+      ...(isOlder ? [] : configDifference(target, cluster).map((key) => `another ${key}`)),
       ...(sorted(flags) === sorted(live) ? [] : ['other arguments']),
     ];
+    // What is edited does not take effect yet.
+    const idle = edits.length > 0 || isOlder ? [] : idleKubeletSettings(inventory, host, cluster, served(target));
+    const found = [...edits, ...idle.map((one) => idleText(one, target))];
     if (found.length === 0) return [];
     return [
       {

@@ -18,6 +18,7 @@ import { applySettings, inOrder, type KubeadmPart } from './apply-settings.ts';
 import { kubeadmPatches } from './control-plane-files.step.ts';
 import { dnsDifferences, replicasBack } from './coredns.ts';
 import { refuseFixed } from './fixed-settings.step.ts';
+import { type IdleArgument, idleArguments } from './in-effect.ts';
 import { INVENTORY_NAME, settingsPreview, settingsRestarts } from './settings-preview.step.ts';
 import {
   beforeKubeletsServe,
@@ -143,8 +144,25 @@ export const once = (begin: Begin): Begin => {
 const withDrift = (edited: readonly SettingsPart[], drift: readonly string[]): readonly SettingsPart[] =>
   drift.length === 0 || edited.includes('dns') ? edited : [...edited, 'dns'];
 
-function foundIn(drift: readonly string[], { unfinished = [] }: ClusterUp): string {
+/** The cluster whose parts with idle arguments count as begun: kubeadm writes them once more. */
+const withIdle = (cluster: ClusterUp, idle: readonly IdleArgument[]): ClusterUp => {
+  const begun = ['cluster', ...(idle.some(({ component }) => component === 'etcd') ? ['etcd'] : [])];
+  // The view's fields are getters, which throw for what is not known: they are not copied.
+  return idle.length === 0
+    ? cluster
+    : (Object.create(cluster, { unfinished: { value: [...(cluster.unfinished ?? []), ...begun] } }) as ClusterUp);
+};
+
+const MOST_IDLE = 3;
+
+const idleText = (idle: readonly IdleArgument[]): readonly string[] => [
+  ...idle.slice(0, MOST_IDLE).map(({ host, component, flag }) => `${component} of ${host} without ${flag}`),
+  ...(idle.length > MOST_IDLE ? [`${String(idle.length - MOST_IDLE)} more arguments without effect`] : []),
+];
+
+function foundIn(drift: readonly string[], idle: readonly IdleArgument[], { unfinished = [] }: ClusterUp): string {
   const found = [
+    ...idleText(idle),
     ...(unfinished.length === 0 ? [] : ['a change that may not have reached all control planes']),
     ...(drift.length === 0 ? [] : [`CoreDNS with ${drift.join(', ')}`]),
   ];
@@ -186,7 +204,11 @@ export const kubeadmSettings: Step<'cluster'> = {
     if (facts.state === 'absent') return [];
     if (facts.state === 'down') return [waitForApi(facts)];
     const inventory = beforeKubeletsServe(whole, facts);
-    const edited = editedParts(inventory, facts);
+    // Edited settings do not run yet; during an upgrade there are components of two versions.
+    const isSettled = editedParts(inventory, facts).length === 0 && !isMixed(facts);
+    const idle = isSettled ? idleArguments(inventory, facts) : [];
+    const cluster = withIdle(facts, idle);
+    const edited = editedParts(inventory, cluster);
     // During an upgrade the newer kubeadm may have written the Deployment. Edited settings are refused below.
     const drift = isMixed(facts) ? [] : dnsDifferences(inventory, facts);
     if (edited.length === 0 && drift.length === 0) return [];
@@ -194,7 +216,7 @@ export const kubeadmSettings: Step<'cluster'> = {
     const parts = withDrift(edited === 'unknown' ? [] : edited, drift);
     if (parts.length > 0)
       refuseMixed(inventory.name, facts, `a change of ${parts.map((part) => INVENTORY_NAME[part]).join(', ')}`);
-    const work = rewritten(inventory, facts, parts);
+    const work = rewritten(inventory, cluster, parts);
     const [rotated] =
       work.others.length > 0 ? duringRotation(inventory, fleet, 'the control plane cannot change its settings') : [];
     if (rotated !== undefined) throw rotated;
@@ -205,9 +227,9 @@ export const kubeadmSettings: Step<'cluster'> = {
             ? `note the kubeadm settings of ${inventory.name} (found no note)`
             : `apply the ${edited.includes(parts[0]!) ? 'edited ' : ''}settings of ` +
               `${parts.map((part) => INVENTORY_NAME[part]).join(', ')} to the live ` +
-              `cluster${foundIn(drift, facts)}`,
+              `cluster${foundIn(drift, idle, facts)}`,
         disrupts: work.others.length > 0,
-        restarts: settingsRestarts(inventory, facts, parts, work.acting),
+        restarts: settingsRestarts(inventory, cluster, parts, work.acting),
         ...(parts.length === 0
           ? {}
           : { preview: () => Promise.resolve(settingsPreview(inventory, facts, parts, drift)) }),

@@ -58,14 +58,19 @@ const SHOWN = 8;
 /** Different failures that are shown in full; the log has the others. */
 const IN_FULL = 8;
 
+/** The known cause of a failure, from its error and the host's logs. */
+export function knownCause({ error, lastWords }: Omit<FailureReport, 'host'>): Signature | undefined {
+  const all = error as { readonly stderr?: string; readonly stdout?: string };
+  return diagnosis([all.stderr ?? '', all.stdout ?? '', error.message, lastWords]);
+}
+
 /** The error without the name of its host, the known cause, the remedy; empty where there is none. */
 export function textsOf({
   host,
   error,
   lastWords,
 }: FailureReport): readonly [error: string, cause: string, remedy: string] {
-  const all = error as { readonly stderr?: string; readonly stdout?: string };
-  const known = diagnosis([all.stderr ?? '', all.stdout ?? '', error.message, lastWords]);
+  const known = knownCause({ error, lastWords });
   const remedy = known?.remedy ?? (error instanceof KbuildError ? error.remedy : undefined);
   const prefix = `${host}: `;
   const message = error.message.startsWith(prefix) ? error.message.slice(prefix.length) : error.message;

@@ -6,7 +6,7 @@ import { restartsOf } from '../engine/restarts.ts';
 import type { Phase } from '../engine/step.ts';
 import { CommandError, exitCodeOf, FactError, mostSerious, NotConverged, refusalOf, worstExitCode } from '../errors.ts';
 import type { Host } from '../inventory/inventory.ts';
-import { failuresText, textsOf } from '../report/failure.ts';
+import { failuresText, knownCause, textsOf } from '../report/failure.ts';
 import { planText } from '../report/plan.ts';
 import { planNote } from '../report/record/notes.ts';
 import { isWindowsRemote } from '../ssh/windows.ts';
@@ -27,9 +27,9 @@ const MAX_HOSTS = 5;
 
 /**
  * Reports the failure of each host, with its known cause and the last lines of the host's logs where they may explain
- * it.
+ * it. Returns the settings of the inventory that are causes.
  */
-export async function reportFailures(run: Run, failures: ReadonlyMap<string, Error>): Promise<void> {
+export async function reportFailures(run: Run, failures: ReadonlyMap<string, Error>): Promise<readonly string[]> {
   const asked = [...failures].filter(([, error]) => isInLogs(error)).slice(0, MAX_HOSTS);
   const words = new Map(
     await Promise.all(asked.map(async ([host]): Promise<[string, string]> => [host, await lastWords(run, host)])),
@@ -51,7 +51,12 @@ export async function reportFailures(run: Run, failures: ReadonlyMap<string, Err
     run.log({ kind: 'failure', host: report.host, text: failuresText([report]), lastWords: report.lastWords });
   }
   if (reports.length > 0) run.context.err(failuresText(reports));
+  return [...new Set(reports.flatMap((report) => knownCause(report)?.setting ?? []))];
 }
+
+/** The last line where the same command would fail again. */
+const changeFirst = (settings: readonly string[]): string =>
+  `first change ${settings.join(' and ')}, then run the same command again`;
 
 /** True if the host's logs may explain the error: they hold what kubeadm, the kubelet and etcd did. */
 const isInLogs = (error: Error): boolean =>
@@ -206,13 +211,13 @@ async function convergeOn(run: Run, work: Work, { phases, changes }: RunPlan, lo
  */
 async function codeOf(run: Run, { failures, stopped }: Converged): Promise<number> {
   const { context, logPath } = run;
-  await reportFailures(run, failures);
+  const settings = await reportFailures(run, failures);
   const code = worstExitCode([...failures.values()]);
   if (stopped !== undefined && mostSerious([code, exitCodeOf(stopped)]) === exitCodeOf(stopped)) throw stopped;
   if (stopped !== undefined) context.err(`${stopped.message}\n`);
   if (code !== 0) context.err(`full log: ${logPath}\n`);
   // The same command would be refused again.
-  if (code !== 0 && code !== REFUSED) context.err(`${GO_ON}\n`);
+  if (code !== 0 && code !== REFUSED) context.err(`${settings.length === 0 ? GO_ON : changeFirst(settings)}\n`);
   return code;
 }
 

@@ -222,6 +222,7 @@ export const clusterOf = (cluster: Partial<ClusterUp> = {}): ClusterUp => ({
   owned: [],
   leftoverTokens: [],
   kubeletRequests: [],
+  kubelets: new Map(),
   ...cluster,
 });
 

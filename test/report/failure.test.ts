@@ -13,6 +13,27 @@ const SAID: readonly (readonly [name: string, said: string])[] = [
     'certificates-expired',
     'error execution phase control-plane-prepare/download-certs: Secret "kubeadm-certs" was not found in the "kube-system" Namespace. This Secret might have expired.',
   ],
+  [
+    'kubeadm-config',
+    'json: cannot unmarshal object into Go struct field APIServer.apiServer.ControlPlaneComponent.extraArgs of type []v1beta4.Arg',
+  ],
+  ['kubeadm-config', 'strict decoding error: unknown field "maxPod"'],
+  ['setting-without-effect', 'kubelet-settings does not hold: maxPods without effect: the kubelet runs with 110'],
+  [
+    'resolv-conf',
+    '"Failed to generate sandbox config for pod" err="open /run/systemd/resolve/resolv.conf: no such file or directory"',
+  ],
+  ['kubelet-unknown-flag', 'failed to parse kubelet flag: unknown flag: --pod-infra-container-image'],
+  ['component-unknown-flag', 'Error: unknown flag: --insecure-port'],
+  [
+    'conntrack-missing',
+    '"Error running ProxyServer" err="open /proc/sys/net/netfilter/nf_conntrack_max: no such file or directory"',
+  ],
+  ['nft-sets', '"nftables sync failed" err="signal: segmentation fault (core dumped)"'],
+  [
+    'upgrade-health-job',
+    '[ERROR CreateJob]: Job "upgrade-health-check-1" in the namespace "kube-system" did not complete in 15s: client rate limiter Wait returned an error: context deadline exceeded',
+  ],
   ['several-runtimes', 'found multiple CRI endpoints on the host. Please define which one do you wish to use'],
   [
     'cgroup-driver',

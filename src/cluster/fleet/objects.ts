@@ -8,6 +8,7 @@ import {
   objectOf,
   objectsOf,
   textIn,
+  textsIn,
   textsOf,
   within,
 } from '../../shell/decode.ts';
@@ -35,22 +36,12 @@ const ROOT_CAS = 'kube-root-ca.crt';
 export function parseCaReaders(out: string): readonly CaReader[] {
   const rows = lines(out).map((line) => line.split('\t'));
   const given = new Map(
-    rows.flatMap(([what, namespace, times = '']) =>
-      what === 'given' && namespace !== undefined
-        ? [
-            [
-              namespace,
-              Math.max(
-                0,
-                ...times
-                  .split(' ')
-                  .filter((time) => time !== '')
-                  .map(timeOf),
-              ),
-            ] as const,
-          ]
-        : [],
-    ),
+    rows
+      .filter(([what]) => what === 'given')
+      .map(([, namespace, times = '']) => {
+        const changes = times.split(' ').filter((time) => time !== '');
+        return [namespace, Math.max(0, ...changes.map(timeOf))] as const;
+      }),
   );
   return rows.flatMap(
     ([what, namespace = '', name = '', started = '', kind = '', owner = '', hash = '', reads = '']) => {
@@ -173,8 +164,17 @@ function startMs(containers: readonly JsonObject[]): number {
   return starts.length === 0 ? 0 : Math.min(...starts);
 }
 
+/** The annotation of the object that shows a static pod as its kubelet runs it. */
+const MIRROR = 'kubernetes.io/config.mirror';
+
+/** Command and arguments of the first container. */
+function commandOf(containers: unknown): readonly string[] {
+  const [{ command, args } = {}] = objectsOf(containers);
+  return [...textsIn(command ?? []), ...textsIn(args ?? [])];
+}
+
 function podOf(item: JsonObject): PodView {
-  const { namespace, name, labels } = within(item, 'metadata');
+  const { namespace, name, labels, annotations } = within(item, 'metadata');
   const { nodeName, containers } = within(item, 'spec');
   const status = within(item, 'status');
   const statuses = objectsOf(status['containerStatuses']);
@@ -188,6 +188,7 @@ function podOf(item: JsonObject): PodView {
     lastRestartMs: Math.max(0, ...statuses.map(restartMs)),
     images: objectsOf(containers).map(({ image }) => textIn(image, '')),
     startedMs: startMs(statuses),
+    ...(MIRROR in textsOf(annotations) ? { command: commandOf(containers) } : {}),
   };
 }
 

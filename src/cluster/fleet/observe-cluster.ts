@@ -166,6 +166,9 @@ function viewOf(host: LinuxHost, facts: ClusterFacts, { wanted, built, detour }:
     get leftoverTokens() {
       return facts.tokens;
     },
+    get kubelets() {
+      return facts.kubelets;
+    },
     get kubeletRequests() {
       return facts.kubeletRequests;
     },

@@ -19,6 +19,7 @@ import { kubeadmRulesProbe } from '../../upgrade/kubeadm-rules.facts.ts';
 import { apiServerAt, endpointAt } from './channel.ts';
 import { etcdByGateway } from './etcd-gateway.ts';
 import type { FactsOf } from './framed-script.ts';
+import { kubeletsProbe } from './kubelets.ts';
 import {
   parseCaReaders,
   parseConfigMaps,
@@ -223,6 +224,7 @@ export function clusterProbes(inventory: Inventory, host: LinuxHost, wanted: rea
     kubeadmRules: both(kubeadmRulesProbe(tool), kubeadmRulesOver),
     tokens: tokens(tool),
     kubeletRequests: kubeletRequests(inventory, tool),
+    kubelets: kubeletsProbe(inventory, tool, nodes.over),
     endpoint: both(
       probe(sh`${adminKubectl(`https://${inventory.endpoint}`)} get --raw /readyz 2>&1 || true`, answerOf),
       ({ readyz }) => readyz(endpointAt(inventory), ENDPOINT_MS),

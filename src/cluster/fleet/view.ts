@@ -60,6 +60,8 @@ export interface PodView {
   readonly images: readonly string[];
   /** When the oldest running container started, ms since the epoch by the clock of its host; 0: none runs. */
   readonly startedMs: number;
+  /** Command and arguments of a static pod's container, with which it runs; missing for all other pods. */
+  readonly command?: readonly string[] | undefined;
 }
 
 /** True for a pod of kubeadm's CoreDNS. */
@@ -151,6 +153,11 @@ export interface ClusterUp {
    * certificates.
    */
   readonly kubeletRequests: readonly KubeletRequest[];
+  /**
+   * The configuration with which the kubelet of each node runs: its file, drop-ins, flags and defaults. A node whose
+   * kubelet did not answer is missing.
+   */
+  readonly kubelets: ReadonlyMap<string, JsonObject>;
 }
 
 /** The cluster as its API and etcd show it. `down`: there is one, but it does not answer. */
@@ -178,6 +185,7 @@ export const CLUSTER_PARTS = {
   tokenUse: ['tokenUse'],
   handlerPods: ['handlerPods'],
   kubeadmRules: ['kubeadmRules'],
+  kubelets: ['kubelets'],
 } as const satisfies Readonly<Record<string, readonly (keyof ClusterUp | 'etcd')[]>>;
 
 export type ClusterPart = keyof typeof CLUSTER_PARTS;
@@ -192,6 +200,7 @@ const COSTLY: readonly ClusterPart[] = [
   'tokenUse',
   'handlerPods',
   'kubeadmRules',
+  'kubelets',
 ];
 
 /** The parts that a change may read when it is made, though its diff did not. */

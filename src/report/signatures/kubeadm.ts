@@ -9,6 +9,75 @@ const JOURNALS = CONTAINER_RUNTIMES.map(({ unit }) => `journalctl -u ${unit}`).j
 /** Messages of kubeadm, etcd, the kubelet and the container runtime. */
 export const kubeadmSignatures: readonly Signature[] = [
   {
+    name: 'kubeadm-config',
+    seen: /cannot unmarshal \S+ into Go struct field|strict decoding error: (?:unknown|duplicate) field/,
+    cause:
+      'a setting of kubeadm.* or kubelet.config is none of this version, or has another form than it is written in',
+    remedy: '`kbuild validate` names its line, and `kbuild explain kubeadm.cluster` the form',
+    setting: 'the setting that the message names (kubeadm.* or kubelet.config)',
+  },
+  {
+    name: 'setting-without-effect',
+    seen: / without effect: the kubelet runs with/,
+    cause:
+      'the kubelet was started with this setting and runs without it: a flag or a file of its --config-dir wins, or ' +
+      'this version knows no such setting',
+    remedy:
+      'remove what wins over it on the host (/etc/default/kubelet or /etc/sysconfig/kubelet, drop-ins of ' +
+      'kubelet.service), or the setting from the inventory',
+    setting: 'the named setting of kubelet.config',
+  },
+  {
+    name: 'resolv-conf',
+    seen: /(?:sandbox config|resolv[^\n]{0,80})[^\n]{0,200}open \S*resolv\S*: no such file or directory/i,
+    cause: 'the file that kubelet.config.resolvConf names is not on the host, so no pod starts',
+    remedy:
+      'name a file that the host has: /run/systemd/resolve/resolv.conf only where systemd-resolved runs, ' +
+      '/etc/resolv.conf elsewhere; without the setting kubeadm chooses',
+    setting: 'kubelet.config.resolvConf',
+  },
+  {
+    name: 'kubelet-unknown-flag',
+    seen: /failed to parse kubelet flag: unknown flag: (--[\w-]+)/,
+    cause: 'the kubelet of this version has no such flag, and ends at once',
+    remedy:
+      'remove it where it stands: kubelet.extraArgs of the inventory, or /etc/default/kubelet ' +
+      '(/etc/sysconfig/kubelet) of the host',
+    setting: 'kubelet.extraArgs (or that file)',
+  },
+  {
+    name: 'component-unknown-flag',
+    seen: /^(?:Error|error): unknown flag: --[\w-]+/m,
+    cause: 'a component of the control plane has no such flag in this version, and ends at once',
+    remedy: 'remove it from the extraArgs of kubeadm.cluster: `kbuild validate` names its line',
+    setting: 'the extraArgs of kubeadm.cluster that have the flag',
+  },
+  {
+    name: 'conntrack-missing',
+    seen: /open \/proc\/sys\/net\/netfilter\/nf_conntrack_max: no such file or directory/,
+    cause: 'kube-proxy sets the size of the connection table, and the kernel module nf_conntrack is not loaded',
+    remedy: 'modprobe nf_conntrack on the host (and a line nf_conntrack in /etc/modules-load.d/); then ' + RERUN,
+  },
+  {
+    name: 'nft-sets',
+    seen: /nftables sync failed[^\n]*segmentation fault|nft[^\n]{0,80}signal: segmentation fault/,
+    cause:
+      'the nft of this kube-proxy image is older than the nft of the host, and dies at a named set that another ' +
+      'program (firewalld, fail2ban, /etc/nftables.conf) has made',
+    remedy:
+      'upgrade Kubernetes to a release with a mended image (docs/checks.md, kube-proxy-nft), or set ' +
+      'kubeadm.kubeProxy.mode: iptables',
+    setting: 'kubeadm.kubeProxy.mode (or kubernetes.version)',
+  },
+  {
+    name: 'upgrade-health-job',
+    seen: /\[ERROR CreateJob\][^\n]*upgrade-health-check/,
+    cause:
+      'the pod that kubeadm starts before an upgrade did not end in time (15 s before Kubernetes 1.36, 60 s since): ' +
+      'no node took it, or its image or sandbox is slow',
+    remedy: `kubectl -n kube-system get pods,events shows why; ${RERUN}`,
+  },
+  {
     name: 'control-plane-slow',
     seen: /could not bootstrap the admin user in file admin\.conf: [^\n]*(?:context deadline exceeded|Timeout|timed out)/,
     cause: 'the new API server runs, and answers too slowly: etcd waits for the disk, or the host for a processor',

@@ -10,6 +10,8 @@ export interface Signature {
   readonly cause: string;
   /** What to do, in the imperative. */
   readonly remedy: string;
+  /** The setting of the inventory that is the cause: without a change of it the same command fails again. */
+  readonly setting?: string;
 }
 
 /** The remedy if kbuild mends it by itself. */

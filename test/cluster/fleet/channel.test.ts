@@ -85,7 +85,16 @@ describe('the cluster over SSH’s own channel', () => {
     const over = fields(up(await observe({ forward })));
     const before = fields(up(await observe({})));
     // The captured commands did not have these yet.
-    const later = ['caReaders', 'tokenUse', 'handlerPods', 'kubeadmRules', 'kubeletRequests', 'endpoint', 'apiServers'];
+    const later = [
+      'kubelets',
+      'caReaders',
+      'tokenUse',
+      'handlerPods',
+      'kubeadmRules',
+      'kubeletRequests',
+      'endpoint',
+      'apiServers',
+    ];
     for (const [name, value] of Object.entries(before))
       if (!later.includes(name)) expect(over[name], name).toEqual(value);
     expect(over).toMatchObject({
@@ -107,6 +116,23 @@ describe('the cluster over SSH’s own channel', () => {
     expect(asked[0]).not.toMatch(/kubectl|etcdctl|crictl/);
     expect(JSON.stringify(fields(view))).not.toContain('PRIVATE KEY');
     expect(JSON.stringify(fields(view))).not.toContain(Buffer.from('not to be seen').toString('base64'));
+  });
+
+  test('tells with what each kubelet runs, and leaves out one that does not answer or is not ready', async () => {
+    const path = 'GET /api/v1/nodes/cp1/proxy/configz';
+    const kubeletconfig = { maxPods: 110 };
+    const answers: readonly (readonly [FakeAnswer, unknown])[] = [
+      [{ body: JSON.stringify({ kubeletconfig }, null, 1) }, new Map([['cp1', kubeletconfig]])],
+      [{ status: 502, body: 'dial tcp 10.0.0.11:10250: connect: connection refused' }, new Map()],
+      [{ body: '<html>' }, new Map()],
+      [{ body: '[]' }, new Map()],
+    ];
+    for (const [answer, expected] of answers) {
+      const { body } = capturedCluster('GET /api/v1/nodes') as { readonly body: string };
+      const nodes = { body: body.replaceAll('kcp1', 'cp1') };
+      const { forward } = await serve(except({ [path]: answer, 'GET /api/v1/nodes': nodes }));
+      expect(up(await observe({ forward })).kubelets).toEqual(expected);
+    }
   });
 
   test('reads only the parts that are asked for', async () => {

@@ -1,4 +1,4 @@
-/** An argument of the API server and a kubelet setting, edited on a live cluster: what the plan says of it, what is shown meanwhile, and the last line. */
+/** An argument of the API server and a kubelet setting, edited on a live cluster: what the plan says of it, what is shown meanwhile, and the last line. What runs without them is named. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
@@ -73,6 +73,37 @@ test('afterwards the plan is empty', async () => {
   const { stdout, stderr, code } = await kbuild('plan', file, '--detailed-exitcode');
   expect(stdout, stderr).toBe('nothing to do\n');
   expect(code).toBe(0);
+});
+
+test('what runs is observed: an argument that was taken out of a manifest by hand comes back', async () => {
+  const manifest = '/etc/kubernetes/manifests/kube-apiserver.yaml';
+  await lab.inside(cp, `sed -i /event-ttl/d ${manifest}`);
+  await waitUntil('the plan names it', 180_000, async () => {
+    const { stdout } = await kbuild('plan', file);
+    return stdout.includes(`(found kube-apiserver of ${cp} without --event-ttl)`);
+  });
+  ok(await kbuild(...args));
+  expect((await lab.inside(cp, `cat ${manifest}`)).stdout).toContain('--event-ttl=2h0m0s');
+  unchanged(await kbuild(...args));
+});
+
+test('a setting over which a flag of the host wins is named, and the last line says what to change', async () => {
+  const path = '/etc/default/kubelet';
+  await lab.inside(w, `echo KUBELET_EXTRA_ARGS=--max-pods=20 >${path} && systemctl restart kubelet`);
+  const named = `maxPods without effect: the kubelet runs with 20, because ${path} has --max-pods: remove it there`;
+  await waitUntil('the plan names it', 60_000, async () => (await kbuild('plan', file)).stdout.includes(named));
+  const failed = await kbuild(...args);
+  console.log(failed.stderr);
+  expect(failed.code).toBe(5);
+  expect(failed.stderr).toContain(named);
+  expect(failed.stderr.trimEnd().split('\n').at(-1)).toBe(
+    'first change the named setting of kubelet.config, then run the same command again',
+  );
+  await lab.inside(w, `rm ${path} && systemctl restart kubelet`);
+  await waitUntil('it runs with the setting', 60_000, async () => {
+    return !(await kbuild('plan', file)).stdout.includes('without effect');
+  });
+  unchanged(await kbuild(...args));
 });
 
 test('a node that is not Ready is waited for, which is no change: exit 0, and up asks nothing', async () => {
