@@ -5,7 +5,7 @@ import { refusals } from './cluster/up.refusal.ts';
 import { checkNames } from './commands/every.checks.ts';
 import { up } from './commands/up.phases.ts';
 import { changesIn, plan as planOf, type PlannedChange as Planned, waitsIn, withoutAbsent } from './engine/plan.ts';
-import { FactError, type Problem, UsageError } from './errors.ts';
+import { FactError, KbuildError, type Problem, UsageError } from './errors.ts';
 import { loadInventory as load } from './inventory/file/load.ts';
 import { secretData } from './inventory/file/secret-data.ts';
 import type { Inventory } from './inventory/inventory.ts';
@@ -13,7 +13,7 @@ import { masker, type Masker, maskError } from './report/mask.ts';
 import { connect as connectHosts } from './session/connect.ts';
 import type { Context } from './session/context.ts';
 
-export { InventoryError, KbuildError, type Problem } from './errors.ts';
+export { ConnectError, FactError, InventoryError, KbuildError, type Problem, Refused, UsageError } from './errors.ts';
 export type { Inventory } from './inventory/inventory.ts';
 
 /** Where an inventory is. */
@@ -52,7 +52,7 @@ export interface Connection {
   /** Names of the hosts that were observed. */
   readonly reached: readonly string[];
   /** Hosts that did not answer, and workers that kbuild refuses to change. */
-  readonly unreachable: readonly { readonly host: string; readonly error: Error }[];
+  readonly unreachable: readonly { readonly host: string; readonly error: KbuildError }[];
   /** Plans by the last observation: use `plan(connection)`. */
   readonly plan: () => Plan;
   /** Observes the reached hosts again, for the next plan. */
@@ -78,9 +78,9 @@ export interface Plan {
   readonly waits: readonly PlannedChange[];
   /**
    * Why `up` would not start: a control plane, etcd host or load balancer that does not answer, a refusal, or a fact
-   * that kbuild could not read. Checks are not part of it.
+   * that kbuild could not read. Each is there once. Checks are not part of it.
    */
-  readonly errors: readonly Error[];
+  readonly errors: readonly KbuildError[];
 }
 
 /**
@@ -111,8 +111,25 @@ const contextOf = ({ env = process.env, onWarning }: ConnectOptions): Context =>
   sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
 });
 
+/** Each error once, masked: several steps read the same fact. @throws an error that is a bug of kbuild */
+function listed(errors: readonly Error[], mask: Masker): readonly KbuildError[] {
+  const byMessage = new Map<string, KbuildError>();
+  for (const error of errors) {
+    const { message } = maskError(error, mask);
+    if (!(error instanceof KbuildError)) throw error;
+    if (!byMessage.has(message)) byMessage.set(message, error);
+  }
+  return [...byMessage.values()];
+}
+
+/** What stops `up`, and its changes. */
+interface Found {
+  readonly changes: readonly Planned[];
+  readonly errors: readonly Error[];
+}
+
 /** The plan of `up`. A refused cluster has none: `up` would not get as far. */
-function planned(inventory: Inventory, fleet: Fleet): Pick<Plan, 'errors'> & { readonly changes: readonly Planned[] } {
+function planned(inventory: Inventory, fleet: Fleet): Found {
   const missing = fleet.unreachable.flatMap(({ host, error }) => (host.role === 'worker' ? [] : [error]));
   try {
     const refused = refusals(inventory, fleet);
@@ -136,7 +153,7 @@ function planBy(inventory: Inventory, fleet: Fleet, mask: Masker): Plan {
   return {
     changes: changesIn(changes).map(shown),
     waits: waitsIn(changes).map(shown),
-    errors: errors.map((error) => maskError(error, mask)),
+    errors: listed(errors, mask),
   };
 }
 
@@ -180,10 +197,11 @@ export async function connect(inventory: Inventory, options: ConnectOptions = {}
       return connected.observations.fleet().hosts.map(({ host }) => host.name);
     },
     get unreachable() {
-      return connected.observations.fleet().unreachable.map(({ host, error }) => ({
-        host: host.name,
-        error: maskError(error, mask),
-      }));
+      return connected.observations
+        .fleet()
+        .unreachable.flatMap(({ host, error }) =>
+          listed([error], mask).map((one) => ({ host: host.name, error: one })),
+        );
     },
     plan: () => planBy(inventory, connected.observations.fleet(), mask),
     observe: async () => {

@@ -1,7 +1,7 @@
 // @module-tag ssh
 /** The package as a program uses it that installed it: packed, type-checked against, imported. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -11,8 +11,9 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'kbuild-library-'));
 const at = (...path: readonly string[]): string => join(folder, ...path);
-/** The example of the page about the library. */
-const example = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(root, 'docs/library.md'), 'utf8'))![1]!;
+/** The example project of the page about the library. */
+const project = join(root, 'docs/examples/drift');
+const example = readFileSync(join(project, 'drift.ts'), 'utf8');
 
 beforeAll(() => {
   const packed = execFileSync('npm', ['pack', '--silent', '--ignore-scripts', '--pack-destination', folder], {
@@ -23,41 +24,40 @@ beforeAll(() => {
   mkdirSync(at('node_modules/@types'));
   symlinkSync(join(root, 'node_modules/@types/node'), at('node_modules/@types/node'));
   execFileSync('tar', ['-xzf', at(packed.trim()), '--strip-components=1', '-C', at('node_modules/kbuild')]);
-  writeFileSync(at('package.json'), '{ "type": "module" }');
-  writeFileSync(at('main.ts'), example);
+  for (const name of ['package.json', 'tsconfig.json', 'drift.ts']) copyFileSync(join(project, name), at(name));
   writeFileSync(
-    at('main.js'),
+    at('drift.js'),
     ts.transpileModule(example, { compilerOptions: { module: ts.ModuleKind.ESNext } }).outputText,
   );
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const run = () => spawnSync(process.execPath, ['main.js'], { cwd: folder, encoding: 'utf8', env: { HOME: folder } });
+const run = () => spawnSync(process.execPath, ['drift.js'], { cwd: folder, encoding: 'utf8', env: { HOME: folder } });
 
-test('the example of docs/library.md has no type error in a program that installed the package', () => {
-  const program = ts.createProgram([at('main.ts')], {
-    strict: true,
-    noEmit: true,
-    target: ts.ScriptTarget.ES2023,
-    module: ts.ModuleKind.NodeNext,
-    moduleResolution: ts.ModuleResolutionKind.NodeNext,
-    types: ['node'],
-    typeRoots: [at('node_modules/@types')],
-  });
+test('the example project has no type error in a folder that installed the package', () => {
+  const { config } = ts.readConfigFile(at('tsconfig.json'), (path) => readFileSync(path, 'utf8')) as {
+    readonly config: unknown;
+  };
+  const { options, fileNames } = ts.parseJsonConfigFileContent(config, ts.sys, folder);
+  expect(fileNames).toEqual([at('drift.ts')]);
   const errors = ts
-    .getPreEmitDiagnostics(program)
+    .getPreEmitDiagnostics(ts.createProgram(fileNames, { ...options, noEmit: true }))
     .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'));
   expect(errors).toEqual([]);
 });
 
-test('a wrong inventory is an InventoryError with its places', () => {
+test('the page about the library shows it as it is', () => {
+  expect(readFileSync(join(root, 'docs/library.md'), 'utf8')).toContain(`\`\`\`ts\n${example}\`\`\`\n`);
+});
+
+test('a wrong inventory ends with its places and the exit code of the command line', () => {
   writeFileSync(at('inventory.yaml'), 'name: prod\n');
   const { stderr, status } = run();
   expect(stderr).toMatch(/^inventory\.yaml:1:1: hosts: is required/m);
-  expect(status).toBe(0);
+  expect(status).toBe(2);
 });
 
-test('hosts that do not answer are listed, and the process ends after close', () => {
+test('a host that does not answer is told once, with what to do, and the process ends after close', () => {
   writeFileSync(
     at('inventory.yaml'),
     [
@@ -70,6 +70,7 @@ test('hosts that do not answer are listed, and the process ends after close', ()
   );
   execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', at('id')]);
   const { stderr, status } = run();
-  expect(stderr).toContain('cp1: cp1: 127.1.0.1:1: connection refused');
-  expect(status).toBe(0);
+  expect(stderr.match(/^cp1: 127\.1\.0\.1:1: connection refused/gm)).toHaveLength(1);
+  expect(stderr).toContain('\n  → ');
+  expect(status).toBe(3);
 });
