@@ -77,5 +77,8 @@ export function compareVersions(a: string, b: string): number {
   return 0;
 }
 
-/** The Kubernetes that `kbuild init` proposes: the one that kbuild's own tests build. */
+/** The Kubernetes that `kbuild init` proposes: of the newest minor, the release that kbuild's own tests build. */
+export const NEWEST_KUBERNETES = '1.37.1';
+
+/** The Kubernetes of examples in messages. */
 export const PROPOSED_KUBERNETES = '1.36.3';

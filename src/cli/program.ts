@@ -98,7 +98,7 @@ export function program(version: string, done: (code: number) => void): Parser {
     .enablePositionalOptions()
     .addHelpText(
       'after',
-      examples(['kbuild init > inventory.yaml', 'kbuild check inventory.yaml', 'kbuild up inventory.yaml']),
+      examples(['kbuild init inventory.yaml', 'kbuild check inventory.yaml', 'kbuild up inventory.yaml']),
     );
   addAll(root, commands, { version, done });
   return root;

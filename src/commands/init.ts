@@ -1,207 +1,83 @@
-import { writeFile } from 'node:fs/promises';
+import { statSync } from 'node:fs';
+import { rename, rm, writeFile } from 'node:fs/promises';
+import { isIPv4 } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
-import { parse } from 'yaml';
 import { InventoryError, UsageError } from '../errors.ts';
-import { loadInventory } from '../inventory/file/load.ts';
-import { localSources } from '../inventory/file/sources.ts';
 import { editorJsonSchema } from '../inventory/schema/editor.ts';
-import { defaultPlugin } from '../network/plugins.value.ts';
 import type { Context } from '../session/context.ts';
-import { PROPOSED_KUBERNETES } from '../versions.ts';
-import { checkNames } from './every.checks.ts';
+import { systemText } from '../shell/text.ts';
+import { NEWEST_KUBERNETES } from '../versions.ts';
+import { discover, loadText } from './init-discovery.ts';
+import { guide, showDiscovery, withDiscovery } from './init-guide.ts';
+import { sharedNetworks } from './init-networks.ts';
+import { type Answers, hostsOf, parseHost, SCHEMA_FILE, skeleton, topology } from './init-skeleton.ts';
 import type { InitOptions } from './inventory.command.ts';
-
-/** A host as `kbuild init` knows it. */
-export interface SkeletonHost {
-  readonly name: string;
-  readonly address: string;
-  readonly internalAddress?: string;
-  readonly role: 'control-plane' | 'worker';
-}
-
-/** The operator's answers to `kbuild init`. */
-export interface Answers {
-  readonly name: string;
-  readonly version: string;
-  readonly endpoint?: string;
-  /** A free address for keepalived on the control planes: the endpoint is there. */
-  readonly virtualAddress?: string;
-  readonly user: string;
-  readonly identityFile?: string;
-  readonly hosts: readonly SkeletonHost[];
-}
-
-/** The file beside an inventory by which editors complete it. */
-export const SCHEMA_FILE = 'inventory.schema.json';
-
-/** The text as YAML reads it back: plain where it can be, else in quotes. */
-function scalar(text: string): string {
-  try {
-    const read = parse(`[${text}]`) as unknown;
-    if (Array.isArray(read) && read.length === 1 && read[0] === text) return text;
-  } catch {
-    // No YAML without quotes.
-  }
-  return JSON.stringify(text);
-}
-
-function hostLine({ name, address, internalAddress, role }: SkeletonHost, alone: boolean): string {
-  const fields = [
-    ['name', name],
-    ['address', address],
-    ...(internalAddress === undefined ? [] : [['internalAddress', internalAddress]]),
-    ['role', role],
-  ].map(([key, value]) => `${key!}: ${scalar(value!)}`);
-  return `  - { ${[...fields, ...(alone ? ['taints: []'] : [])].join(', ')} }`;
-}
-
-function endpointLines({ endpoint }: Answers): readonly string[] {
-  return endpoint === undefined
-    ? []
-    : ['  # Where kubelets and users reach the API.', `  endpoint: ${scalar(endpoint)}`];
-}
-
-/**
- * The load balancer of the skeleton. A cluster that may grow to several control planes with keepalived on them needs it
- * from the first control plane on: haproxy cannot use the port of the API servers, and the endpoint cannot change
- * later.
- */
-function balancerLines({ endpoint, virtualAddress, hosts }: Answers): readonly string[] {
-  if (virtualAddress !== undefined)
-    return [
-      'loadBalancer:',
-      '  # haproxy and keepalived on the control planes. The endpoint is this address, port 8443: it moves when one of them dies.',
-      '  kind: keepalived',
-      `  address: ${scalar(virtualAddress)}`,
-      '',
-    ];
-  if (hosts.filter(({ role }) => role === 'control-plane').length > 1) return [];
-  const grows =
-    endpoint === undefined
-      ? [
-          '# The API is at the address of the one control plane: this cluster can get a second one only after `kbuild',
-          '# move-endpoint`. If it may grow, give it an address that belongs to no host before it is built:',
-        ]
-      : [
-          '# This endpoint can lead to a load balancer of your own later, or to hosts of role load-balancer. For keepalived on the',
-          '# control planes themselves, take this instead of the endpoint before the cluster is built (later: `kbuild move-endpoint`):',
-        ];
-  return [...grows, "# loadBalancer: { kind: keepalived, address: 192.0.2.100 }   # free, in the hosts' network", ''];
-}
-
-/** An inventory with comments, from a few answers. Pure; loading the result validates the answers. */
-export function skeleton(answers: Answers): string {
-  const { name, version, user, identityFile, hosts } = answers;
-  const alone = hosts.length === 1;
-  return [
-    // Editors look for it in the first line.
-    `# yaml-language-server: $schema=${SCHEMA_FILE}`,
-    '# What the cluster should be. "kbuild validate" checks this file, "kbuild plan" shows what would be done,',
-    `# "kbuild up" does it, "kbuild explain" explains it. "kbuild schema > ${SCHEMA_FILE}" writes the schema for editors.`,
-    `name: ${scalar(name)}`,
-    '',
-    'kubernetes:',
-    `  version: ${JSON.stringify(version)} # exact, in quotes`,
-    ...endpointLines(answers),
-    '',
-    ...balancerLines(answers),
-    `# network: { plugin: ${defaultPlugin.name}, podSubnet: 10.244.0.0/16, serviceSubnet: 10.96.0.0/12 }   # the defaults`,
-    '# runtime: { cgroupDriver: systemd }                                                    # the default',
-    '# proxy: { http: "http://proxy.example.com:3128" }    # outbound; what must not use it is added by kbuild',
-    '# kubelet: { config: { maxPods: 200 } }               # for all; also under a host, and under roles',
-    '',
-    'ssh:',
-    `  user: ${scalar(user)} # another user than root needs sudo; its password is asked for once`,
-    identityFile === undefined
-      ? '  # identityFile: ~/.ssh/id_ed25519   # default: the agent at $SSH_AUTH_SOCK'
-      : `  identityFile: ${scalar(identityFile)}`,
-    '',
-    'hosts:',
-    '  # address: where SSH connects. internalAddress: where Kubernetes listens, if that is another one.',
-    ...(alone ? ['  # An empty list of taints: pods of users may run on this control plane.'] : []),
-    ...hosts.map((host) => hostLine(host, alone)),
-    '',
-  ].join('\n');
-}
 
 const EXAMPLE = { controlPlane: ['192.0.2.11'], worker: ['192.0.2.21', '192.0.2.22'] } as const;
 
-function host(text: string, role: SkeletonHost['role'], number: number): SkeletonHost {
-  const [, name, address, internalAddress] = /^(?:([^=]*)=)?([^=/]+)(?:\/(.+))?$/.exec(text.trim()) ?? [];
-  if (address === undefined)
-    throw new UsageError(`"${text}" is no host`, { remedy: 'write [name=]address[/internalAddress]' });
+/** The hosts that flags name, with the user of all; those of the documentation where there is no flag. */
+function flaggedHosts({ hosts, controlPlane, worker, user, ...flags }: InitOptions): Pick<Answers, 'user' | 'hosts'> {
+  if (hosts !== undefined) {
+    if (controlPlane !== undefined || worker !== undefined)
+      throw new UsageError('--hosts cannot be combined with --control-plane or --worker');
+    const hasEndpoint = flags.endpoint !== undefined || flags.virtualAddress !== undefined;
+    const found = topology(hosts.map(parseHost), hasEndpoint && hosts.length >= 3 ? 3 : 1);
+    return user === undefined ? found : { ...found, user };
+  }
+  const of = controlPlane === undefined && worker === undefined ? EXAMPLE : { controlPlane, worker };
   return {
-    name: name ?? `${role === 'worker' ? 'w' : 'cp'}${number}`,
-    address,
-    ...(internalAddress === undefined ? {} : { internalAddress }),
-    role,
+    user: user ?? 'root',
+    hosts: [
+      ...hostsOf((of.controlPlane ?? []).map(parseHost), 'control-plane'),
+      ...hostsOf((of.worker ?? []).map(parseHost), 'worker'),
+    ],
   };
 }
-
-const hostsOf = (controlPlanes: readonly string[], workers: readonly string[]): readonly SkeletonHost[] => [
-  ...controlPlanes.map((text, i) => host(text, 'control-plane', i + 1)),
-  ...workers.map((text, i) => host(text, 'worker', i + 1)),
-];
 
 function answered(flags: InitOptions): Answers {
-  const { name, kubernetes, endpoint, virtualAddress, user, identityFile, controlPlane, worker } = flags;
-  const hosts =
-    controlPlane === undefined && worker === undefined
-      ? hostsOf(EXAMPLE.controlPlane, EXAMPLE.worker)
-      : hostsOf(controlPlane ?? [], worker ?? []);
+  const { name, kubernetes, endpoint, virtualAddress, identityFile } = flags;
   return {
     name: name ?? 'demo',
-    version: kubernetes ?? PROPOSED_KUBERNETES,
+    version: kubernetes ?? NEWEST_KUBERNETES,
     ...(endpoint === undefined ? {} : { endpoint }),
     ...(virtualAddress === undefined ? {} : { virtualAddress }),
-    user: user ?? 'root',
     ...(identityFile === undefined ? {} : { identityFile }),
-    hosts,
+    ...flaggedHosts(flags),
   };
 }
 
-const words = (text: string): readonly string[] => text.split(/[\s,]+/).filter((word) => word !== '');
-
-async function asked(context: Context): Promise<Answers> {
-  const ask = async (question: string, proposal: string): Promise<string> => {
-    const answer = (await context.ask(`${question}${proposal === '' ? '' : ` [${proposal}]`}: `)).trim();
-    return answer === '' ? proposal : answer;
-  };
-  const name = await ask('Name of the cluster', 'demo');
-  const version = await ask('Kubernetes version', PROPOSED_KUBERNETES);
-  context.err('Hosts are written [name=]address[/internalAddress], with blanks between them.\n');
-  const controlPlanes = words(await ask('Control planes', EXAMPLE.controlPlane.join(' ')));
-  const workers = words(await ask('Workers, or nothing', ''));
-  const virtualAddress = await ask(
-    'A free address in the network of the control planes, which kbuild moves between them (keepalived), or nothing',
-    '',
+/** The answers with what the hosts told. @throws the reason of a host whose address only SSH could tell */
+async function observed(context: Context, answers: Answers, flags: InitOptions): Promise<Answers> {
+  const discovery = await discover(context, answers, flags);
+  showDiscovery(context, discovery);
+  const needed = answers.hosts.find(
+    ({ name, address, internalAddress }) =>
+      internalAddress === undefined && !isIPv4(address) && discovery.failed.has(name),
   );
-  const endpoint =
-    virtualAddress === ''
-      ? await ask(
-          controlPlanes.length > 1
-            ? 'host:port of the load balancer before the control planes'
-            : 'host:port of a load balancer or a name of your own, or nothing for a cluster of one control plane for ever',
-          '',
-        )
-      : '';
-  const user = await ask('User for SSH', 'root');
-  const identityFile = await ask('Private key, or nothing for the agent', '');
-  return {
-    name,
-    version,
-    ...(endpoint === '' ? {} : { endpoint }),
-    ...(virtualAddress === '' ? {} : { virtualAddress }),
-    user,
-    ...(identityFile === '' ? {} : { identityFile }),
-    hosts: hostsOf(controlPlanes, workers),
-  };
+  if (needed !== undefined) throw discovery.failed.get(needed.name)!;
+  return withDiscovery(answers, discovery, sharedNetworks([...discovery.found.values()])[0]);
 }
 
 const flagged = (flags: InitOptions): boolean =>
   (
-    ['name', 'kubernetes', 'endpoint', 'virtualAddress', 'user', 'identityFile', 'controlPlane', 'worker'] as const
+    [
+      'name',
+      'kubernetes',
+      'endpoint',
+      'virtualAddress',
+      'user',
+      'identityFile',
+      'controlPlane',
+      'worker',
+      'hosts',
+    ] as const
   ).some((flag) => flags[flag] !== undefined);
+
+async function answersOf(context: Context, flags: InitOptions): Promise<Answers> {
+  if (!flagged(flags) && context.canAsk) return guide(context, flags);
+  const answers = answered(flags);
+  return flags.hosts === undefined || flags.ssh === false ? answers : observed(context, answers, flags);
+}
 
 /**
  * Writes the schema of inventories beside a new one, for editors; says so. Draft 7, which every editor knows. One that
@@ -217,34 +93,70 @@ async function schemaBeside(inventory: string): Promise<string> {
   }
 }
 
+/** Refuses a file that holds something. An empty one is left by a shell whose `> FILE` got no text. */
+function refuseFile(name: string, file: string): void {
+  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0) return;
+  throw new UsageError(`${name} is there already`, { remedy: 'choose another name, or remove it first' });
+}
+
+/** Writes a new file whole or not at all. @throws UsageError */
+async function writeNew(name: string, file: string, text: string): Promise<void> {
+  refuseFile(name, file);
+  const temporary = `${file}.${String(process.pid)}.tmp`;
+  try {
+    await writeFile(temporary, text, { flag: 'wx' });
+    await rename(temporary, file);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw new UsageError(`${name} cannot be written: ${systemText(error)}`, {
+      remedy: 'name another file, or make its folder first',
+      cause: error,
+    });
+  }
+}
+
+/** The file to write: an operator at a terminal who named none is asked; `-` prints the inventory. */
+async function target(context: Context, flags: InitOptions): Promise<string> {
+  if (flags.inventory !== undefined) return flags.inventory;
+  if (!context.canAsk || flagged(flags) || context.display === undefined) return '-';
+  for (;;) {
+    const answer = (await context.ask('File to write, or - to print it [inventory.yaml]: ')).trim();
+    const name = answer === '' ? 'inventory.yaml' : answer;
+    try {
+      if (name !== '-') refuseFile(name, resolve(context.cwd, name));
+      return name;
+    } catch (error) {
+      context.err(`✖ ${(error as Error).message}\n`);
+    }
+  }
+}
+
 /**
  * `kbuild init [FILE]`: a commented inventory, to stdout or to a new file, then with its schema beside it. Asks
- * questions if there is a terminal and no flag gives an answer. Writes an example if there is neither. @throws
- * UsageError for answers that make no valid inventory.
+ * questions if there is a terminal and no flag gives an answer. Writes an example if there is neither. Writes nothing
+ * before the last answer. @throws UsageError for answers that make no valid inventory; ConnectError for a host of
+ * `--hosts` whose address only SSH could tell
  */
 export async function runInit(context: Context, flags: InitOptions): Promise<number> {
-  const text = skeleton(flagged(flags) || !context.canAsk ? answered(flags) : await asked(context));
-  const { env, cwd } = context;
-  const sources = { ...localSources({ env, cwd, reach: 'local' }), read: () => Promise.resolve(Buffer.from(text)) };
+  if (flags.inventory !== undefined && flags.inventory !== '-')
+    refuseFile(flags.inventory, resolve(context.cwd, flags.inventory));
+  const text = skeleton(await answersOf(context, flags));
   try {
-    await loadInventory({ file: flags.inventory ?? 'inventory.yaml', env, cwd, checks: checkNames, sources });
+    await loadText(context, text, flags.inventory);
   } catch (error) {
     if (!(error instanceof InventoryError)) throw error;
     // Without places: the operator has not seen the text that they point into.
     const problems = error.problems.map(({ path, message }) => `${path}: ${message}`);
     throw new UsageError(`these answers make no inventory:\n${problems.join('\n')}`);
   }
-  if (flags.inventory === undefined || flags.inventory === '-') {
+  const name = await target(context, flags);
+  if (name === '-') {
     context.out(text);
+    if (context.canAsk || flags.hosts !== undefined) context.err('next: kbuild check FILE\n');
     return 0;
   }
-  const file = resolve(cwd, flags.inventory);
-  try {
-    await writeFile(file, text, { flag: 'wx' });
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    throw new UsageError(`${flags.inventory} is there already`, { remedy: 'choose another name, or remove it first' });
-  }
-  context.err(`wrote ${flags.inventory}${await schemaBeside(file)}; next: kbuild check ${flags.inventory}\n`);
+  const file = resolve(context.cwd, name);
+  await writeNew(name, file, text);
+  context.err(`wrote ${name}${await schemaBeside(file)}; next: kbuild check ${name}\n`);
   return 0;
 }

@@ -1,5 +1,15 @@
 import { declare, inventoryOperand, type OptionsOf } from '../session/command.ts';
-import { codeQuality, everywhere, json, list, noColor, option, parsedOption, quiet } from '../session/options.ts';
+import {
+  acceptNewHostKeys,
+  codeQuality,
+  everywhere,
+  json,
+  list,
+  noColor,
+  option,
+  parsedOption,
+  quiet,
+} from '../session/options.ts';
 
 export const explain = declare({
   name: 'explain',
@@ -32,14 +42,22 @@ export const init = declare({
   printsData: true,
   summary: 'Write a commented inventory, to standard output or to a new file',
   details:
-    'Asks a few questions. It asks none when one of its own flags is given, or where stdin is no terminal. It ' +
-    'never overwrites a file. Beside a new file it writes `inventory.schema.json` for [editors](#editors).',
-  onHosts: 'nothing',
+    'Asks a few questions, and holds each answer against the rules of inventories at once. It asks none when one of ' +
+    'its own flags is given, or where stdin is no terminal. Hosts are written as ssh knows them: ' +
+    '`[name=][user@]address[:port][/internalAddress]`, the address may be a name of `~/.ssh/config`. With `--hosts`, ' +
+    'or if you say yes, it connects to them and reads their addresses and networks. It never overwrites a file, and ' +
+    'writes nothing before the end. Beside a new file it writes `inventory.schema.json` for [editors](#editors).',
+  onHosts: 'reads',
   operand: inventoryOperand,
   options: [
     ...everywhere,
     option('--name <name>', { summary: 'name of the cluster' }),
     option('--kubernetes <version>', { summary: 'exact version, e.g. 1.36.3' }),
+    parsedOption('--hosts <hosts>', list, {
+      summary: 'hosts as ssh knows them, with commas; three are control planes if there is an endpoint, else one',
+    }),
+    option('--no-ssh', { summary: 'do not connect to the hosts of --hosts' }),
+    acceptNewHostKeys,
     parsedOption('--control-plane <hosts>', list, { summary: '[name=]address[/internalAddress], several with commas' }),
     parsedOption('--worker <hosts>', list, { summary: 'the same for workers' }),
     option('--endpoint <host:port>', { summary: 'address of the API: your own load balancer or DNS name' }),
@@ -50,7 +68,8 @@ export const init = declare({
     option('--identity-file <path>', { summary: 'private key for SSH' }),
   ],
   examples: [
-    'kbuild init > inventory.yaml',
+    'kbuild init inventory.yaml',
+    'kbuild init --hosts root@10.0.0.11,root@10.0.0.21,root@10.0.0.22 > inventory.yaml',
     'kbuild init prod.yaml --control-plane 10.0.0.11 --worker 10.0.0.21,w2=10.0.0.22',
   ],
 });

@@ -145,6 +145,11 @@ export const codeQuality = option('--code-quality <file>', {
 
 export const quiet = option('-q, --quiet', { summary: 'print only results and errors, no progress' });
 
+export const acceptNewHostKeys = option('--accept-new-host-keys', {
+  summary: 'record unknown host keys',
+  details: 'A changed host key is refused all the same.',
+});
+
 /** Options of commands that connect to hosts. */
 export const connecting = [
   option('-v, --verbose', {
@@ -153,10 +158,7 @@ export const connecting = [
     conflicts: 'quiet',
   }),
   parsedOption('--concurrency <n>', count, { summary: 'how many hosts to work on at once (default 30)' }),
-  option('--accept-new-host-keys', {
-    summary: 'record unknown host keys',
-    details: 'A changed host key is refused all the same.',
-  }),
+  acceptNewHostKeys,
   option('--log-file <path>', {
     summary: "the run's full log, mode 0600 (default: a new file in $XDG_STATE_HOME/kbuild/<cluster>/)",
   }),

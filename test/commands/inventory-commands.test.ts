@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Ajv } from 'ajv';
@@ -153,11 +153,108 @@ test('init from flags asks nothing', async () => {
 });
 
 test('init asks on a terminal, proposes answers, and makes a single host take pods', async () => {
-  answers = ['lab', '', '10.0.0.11', '', '', '', '', ''];
+  // Name, hosts, key, connect, version, virtual address, endpoint.
+  answers = ['lab', 'root@10.0.0.11', '', 'no', '', '', ''];
   expect(await runInit(context(), {})).toBe(0);
-  expect(err).toMatch(/^Name of the cluster \[demo\]: Kubernetes version \[1\.36\.3\]: Hosts are written/);
+  expect(err).toMatch(/^Name of the cluster \[demo\]: Hosts are written as ssh knows them/);
+  expect(err).toContain('Kubernetes version (1.34 to 1.37) [1.37.1]: ');
+  expect(err).toMatch(/next: kbuild check FILE\n$/);
   expect(out).toMatch(/\nname: lab\n/);
   expect(out).toMatch(/address: 10\.0\.0\.11, role: control-plane, taints: \[\] \}/);
+  expect(out).toMatch(/ {2}version: "1\.37\.1"/);
+});
+
+test('init holds each answer against the rules when it is given, and asks again', async () => {
+  answers = [
+    ...['Prod_1', 'prod'],
+    ...['10.0.0.11 10.0.0.11', '10.0.0.999', '=x', 'cp=10.0.0.11 10.0.0.21:2222 admin@10.0.0.22'],
+    ...['2', '4', 'x', '3'],
+    ...['no user', 'ubuntu'],
+    ...['nokey', ''],
+    ...['perhaps', 'no'],
+    ...['v1.36', '1.22.0', '1.36.3'],
+    ...['10.0.0.22', 'x', ''],
+    ...['', 'https://x', '10.0.0.11', 'k8s.example.com:6443'],
+  ];
+  expect(await runInit(context(), { inventory: 'new.yaml' })).toBe(0);
+  expect(answers).toEqual([]);
+  const refused = err.split('\n').flatMap((line) => /✖ (.{1,48})/.exec(line)?.[1] ?? []);
+  expect(refused).toMatchInlineSnapshot(`
+    [
+      "must be a name of at most 63 lower-case letters,",
+      "10.0.0.11 port 22 is "cp1" already; every host h",
+      "must be an IP address or a lower-case DNS name",
+      ""=x" is no host",
+      "2 control planes survive no more losses than 1",
+      ""4" is not between 1 and 3",
+      ""x" is not between 1 and 3",
+      "must be a user name",
+      "nokey cannot be read: ENOENT: no such file or di",
+      "please answer yes or no",
+      "must be an exact version of three numbers withou",
+      "Kubernetes 1.22 is not supported by this version",
+      "is the address of "cp3"; a virtual address belon",
+      "is required: a free IPv4 address that the hosts ",
+      "several control planes need an endpoint that bel",
+      "must be host:port without "https://", e.g. "k8s.",
+      "is the address of "cp"; name a load balancer or ",
+    ]
+  `);
+  const text = readFileSync(join(folder, 'new.yaml'), 'utf8');
+  expect(text.split('\n').filter((line) => !/^ *#|^$/.test(line))).toEqual([
+    'name: prod',
+    'kubernetes:',
+    '  version: "1.36.3" # exact, in quotes',
+    '  endpoint: k8s.example.com:6443',
+    'ssh:',
+    '  user: ubuntu # another user than root needs sudo; its password is asked for once',
+    'hosts:',
+    '  - { name: cp, address: 10.0.0.11, role: control-plane, taints: [] }',
+    '  - { name: cp2, address: 10.0.0.21, role: control-plane, taints: [], ssh: { port: 2222 } }',
+    '  - { name: cp3, address: 10.0.0.22, role: control-plane, taints: [], ssh: { user: admin } }',
+  ]);
+});
+
+describe('init --hosts, without SSH', () => {
+  const lines = () => out.split('\n').filter((line) => line.startsWith('  - {'));
+
+  test('the first host is the control plane; with an endpoint the first three are', async () => {
+    const flags = { hosts: ['root@10.0.0.11', 'root@w.example.com:2200/10.0.0.21', 'root@10.0.0.22'], ssh: false };
+    expect(await runInit(context(), flags)).toBe(0);
+    expect(lines()).toEqual([
+      '  - { name: cp1, address: 10.0.0.11, role: control-plane }',
+      '  - { name: w, address: w.example.com, internalAddress: 10.0.0.21, role: worker, ssh: { port: 2200 } }',
+      '  - { name: w2, address: 10.0.0.22, role: worker }',
+    ]);
+    expect(out).toContain('\n  user: root #');
+    out = '';
+    expect(await runInit(context(), { ...flags, virtualAddress: '10.0.0.100' })).toBe(0);
+    expect(lines().filter((line) => line.includes('role: control-plane, taints: []'))).toHaveLength(3);
+  });
+
+  test('without a user, ~/.ssh/config decides', async () => {
+    expect(await runInit(context(), { hosts: ['10.0.0.11'], ssh: false })).toBe(0);
+    expect(out).not.toMatch(/^ssh:/m);
+    expect(out).toMatch(/^# ssh:\n# {3}user: admin/m);
+  });
+
+  test('a host that is known by name alone needs an address, and nothing is written', async () => {
+    await expect(runInit(context(), { hosts: ['cp1'], ssh: false, inventory: 'a.yaml' })).rejects.toThrow(
+      /hosts\[0\]\.internalAddress: is required/,
+    );
+    await expect(runInit(context(), { hosts: ['a'], worker: ['b'] })).rejects.toThrow(/cannot be combined/);
+    await expect(runInit(context(), { hosts: ['root@a:0'] })).rejects.toThrow(/no host/);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  test('an empty file, as a shell leaves it behind, is written; a folder that is missing is said', async () => {
+    file('inventory.yaml', '');
+    expect(await runInit(context(), { hosts: ['10.0.0.11'], ssh: false, inventory: 'inventory.yaml' })).toBe(0);
+    expect(readFileSync(join(folder, 'inventory.yaml'), 'utf8')).toContain('name: demo');
+    await expect(runInit(context(), { hosts: ['10.0.0.11'], ssh: false, inventory: 'no/x.yaml' })).rejects.toThrow(
+      /^no\/x\.yaml cannot be written: /,
+    );
+  });
 });
 
 test('init: a name that YAML would take for a number is quoted', async () => {

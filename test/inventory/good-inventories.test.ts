@@ -476,7 +476,7 @@ test('a manifest of more than 8 MiB is refused, of a file and of a URL', async (
 test('a missing inventory says how to create one', async () => {
   const { loadInventory } = await import('../../src/inventory/file/load.ts');
   await expect(loadInventory({ file: 'gone.yaml', env: {}, cwd: '/nowhere', checks: checkNames })).rejects.toThrow(
-    'gone.yaml: there is no such file; "kbuild init > inventory.yaml" writes one',
+    'gone.yaml: there is no such file; "kbuild init inventory.yaml" writes one',
   );
 });
 

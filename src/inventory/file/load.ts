@@ -86,7 +86,7 @@ export interface Loaded {
 
 const MAX_PROBLEMS = 100;
 
-const NO_FILE = 'there is no such file; "kbuild init > inventory.yaml" writes one';
+const NO_FILE = 'there is no such file; "kbuild init inventory.yaml" writes one';
 
 /** The text of an inventory. @throws InventoryError when it cannot be read */
 export async function readInventoryText(sources: Sources, file: string, path: string): Promise<string> {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { checkNames } from '../../../src/commands/every.checks.ts';
-import { skeleton } from '../../../src/commands/init.ts';
+import { skeleton } from '../../../src/commands/init-skeleton.ts';
 import { InventoryError } from '../../../src/errors.ts';
 import { loadInventory } from '../../../src/inventory/file/load.ts';
 import { localSources } from '../../../src/inventory/file/sources.ts';
