@@ -97,8 +97,8 @@ function dueOf({ connected }: Run, names: readonly string[], { all }: RenewCerts
 }
 
 /**
- * Plans these phases, asks, carries them out, and writes the administrator's kubeconfig anew: it has a copy of the old
- * admin.conf.
+ * Plans these phases, asks, carries them out, and writes the administrator's kubeconfig again, which is a copy of the
+ * old admin.conf.
  */
 async function renewed(
   run: Run,

@@ -155,7 +155,7 @@ const controlPlaneRoll = (inventory: Inventory, hop: Hop, options: UpgradeOption
       ],
       kubeadmPatches,
       kubeadmPackage(hop),
-      // Out until the newer kubelet, too, has started the API server anew.
+      // Out until the newer kubelet, too, has started the API server again.
       outOfBalancers((target) => isBehind(target, hop)),
       controlPlaneUpgraded(hop, options.keep),
     ],

@@ -78,7 +78,8 @@ export async function wellHosts(run: Convergence, hosts: readonly Host[]): Promi
 }
 
 /**
- * Observes these hosts anew until all of them are well, for 5 minutes at most. Returns the names of those that are not.
+ * Observes these hosts again until all of them are well, for 5 minutes at most. Returns the names of those that are
+ * not.
  */
 export async function unwellAfterPause(
   run: Convergence,

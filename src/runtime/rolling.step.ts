@@ -169,11 +169,11 @@ const kubeletFollows = (step: Step): Step => ({
 /** True while the node is drained because its runtime changes, or will be. */
 export const drainsForRuntime = (target: Target): boolean => isDrainedFor(target) || isChanging(target);
 
-/** What a change of the runtime needs of Kubernetes. */
+/** The steps of Kubernetes in a change of the runtime. */
 interface ForNode {
-  /** What the kubelet is told for another runtime. */
+  /** Configures the kubelet for another runtime. */
   readonly byRuntime: Step;
-  /** What starts the pods that stay anew for another cgroup driver. */
+  /** Restarts the pods that stay, for another cgroup driver. */
   readonly byDriver: readonly Step[];
   readonly gates: readonly Step[];
 }

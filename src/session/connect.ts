@@ -123,7 +123,10 @@ function redialling({ dial }: Pick<Connections, 'dial'>): (host: Host, error: Er
   };
 }
 
-/** All hosts, observed anew where they are connected. A connection over which a host could not be observed is ended. */
+/**
+ * All hosts; those that are connected are observed again. A connection over which a host could not be observed is
+ * ended.
+ */
 async function allObserved(
   { rounds, remotes, drop }: Connections,
   dialledAgain: ReturnType<typeof redialling>,

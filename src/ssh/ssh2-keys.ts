@@ -210,7 +210,7 @@ async function privateKey(
   throw new KeyProblem(`the passphrase of the SSH key ${file} is wrong`, 'check ssh.passphrase', unlocked);
 }
 
-/** ssh2 reads the PEM anew at every login, which takes ten times as long as the signature. */
+/** ssh2 reads the PEM at every login, which takes ten times as long as the signature. */
 function signingQuickly(key: ParsedKey): ParsedKey {
   if (key.type !== 'ssh-ed25519') return key;
   const read = createPrivateKey(key.getPrivatePEM());

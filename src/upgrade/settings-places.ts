@@ -235,7 +235,7 @@ function fromHosts(fleet: Fleet): readonly SettingsPlace[] {
 /**
  * All places where settings of components stand, as far as kbuild observes them: those of the inventory first, then
  * those of the cluster, then those of hosts. Empty places are left out. Not observed: flags that an operator wrote into
- * a static pod's manifest (kubeadm writes it anew), and values of flags in /etc/default/kubelet. Throws `FactError`
+ * a static pod's manifest (kubeadm overwrites it), and values of flags in /etc/default/kubelet. Throws `FactError`
  * when a fact is unknown.
  */
 export const settingsPlaces = (inventory: Inventory, fleet: Fleet): readonly SettingsPlace[] =>

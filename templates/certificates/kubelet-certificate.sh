@@ -54,6 +54,6 @@ mv -f -- "$pair.kbuild-new" "$pair"
 ln -sfn -- "$pair" "$pki/kubelet-client-current.pem.kbuild-new"
 mv -fT -- "$pki/kubelet-client-current.pem.kbuild-new" "$pki/kubelet-client-current.pem"
 sync -- "$pki"
-# A kubelet without one asks for it; what it served with stays until then in its memory.
+# A kubelet without one asks for it, and serves with the old one, which it has in memory, until then.
 if [ -n "$SERVING" ]; then rm -f -- "$pki/kubelet-server-current.pem"; fi
 systemctl restart kubelet

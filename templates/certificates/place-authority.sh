@@ -1,13 +1,13 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
 # uses: certificates/await.sh
 # given: runtime
-# Has this host trust the certificates of `bundle.crt`, which lies in the working directory, as an authority of kubeadm.
-# A job; it returns when what reads them once has started again, and the ports ask clients for certificates of the right
-# authorities. Parameters: NAME (the authority's file below the folder pki, without its ending), BEGINS (seconds since
-# the epoch: when the last of the certificates begins), SIGNER (old, new: kubeadm and the controller manager sign with
-# that one; empty: as before), CONFS (lines: kubeconfigs that hold the certificates), PODS (lines: components to start
-# again), KUBELET (yes: it starts again), SHOWN (lines: ADDRESS:PORT), OFFERED, WITHDRAWN (lines: common names that a
-# port must name, or must not name any more). It uses the functions of templates/runtime/.
+# Makes this host trust the certificates of `bundle.crt`, in the working directory, as an authority of kubeadm.
+# A job; it returns when programs that read them once have restarted, and the ports ask clients for certificates of the
+# right authorities. Parameters: NAME (the authority's file below the folder pki, without its ending), BEGINS (seconds
+# since the epoch: when the last of the certificates begins), SIGNER (old, new: kubeadm and the controller manager sign
+# with that one; empty: as before), CONFS (lines: kubeconfigs that hold the certificates), PODS (lines: components to
+# start again), KUBELET (yes: it starts again), SHOWN (lines: ADDRESS:PORT), OFFERED, WITHDRAWN (lines: common names
+# that a port must name, or must not name any more). It uses the functions of templates/runtime/.
 umask 077
 kubernetes=/etc/kubernetes
 file=$kubernetes/pki/$NAME
@@ -31,7 +31,7 @@ if command -v openssl >/dev/null; then
   done
 fi
 
-# A certificate may begin by another host's clock. One that is not valid yet is never placed: what reads it would not
+# A certificate may begin by another host's clock. One that is not valid yet is never placed: its readers would not
 # start.
 from=$(date +%s)
 while now=$(date +%s); [ "$now" -lt "$BEGINS" ]; do

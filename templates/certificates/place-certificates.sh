@@ -38,10 +38,10 @@ put_kubelet() {
   put 0600 "$new" /etc/kubernetes/kubelet.conf
 }
 
-# Ends the component that reads the kubeconfig $1 only when it starts, unless it was told to end. One that goes on with
-# the old certificate works until that ends, and nothing shows it. So it is told to end before its file is in its place:
-# where the job is killed earlier, the certificate is still due. What has started meanwhile may have read the old file,
-# and is told to end afterwards.
+# Ends the component that reads the kubeconfig $1 only when it starts, unless it was told to end. One that keeps the
+# old certificate works until that ends, and nothing shows it. So it is told to end before its file is in its place:
+# where the job is killed earlier, the certificate is still due. A component that has started meanwhile may have read
+# the old file, and is told to end afterwards.
 ended=
 restart_reader() {
   case $1 in

@@ -1,8 +1,8 @@
 # shellcheck shell=sh disable=SC2154,SC2086  # parameters come from outside; KUBECTL is several words
 # uses: certificates/await.sh
 # given: runtime
-# Has this control plane accept service account tokens of the public keys in `sa.pub`, which lies in the working
-# directory, and sign with another key if SIGNER says so. A job; it returns when what reads the keys has started again,
+# Makes this control plane accept service account tokens of the public keys in `sa.pub`, which lies in the working
+# directory, and sign with another key if SIGNER says so. A job; it returns when the readers of the keys have restarted,
 # and the API server shows that it uses them. Parameters: SIGNER (old, new: the key of sa-SIGNER.key signs from now on;
 # empty: as before), KUBECTL (words), TRUSTED (lines: ids of all keys in sa.pub), SIGNS (id of the key that signs from
 # now on). With SIGNER, `signs.pub` is the public key that signs from now on, `signed.pub` the one that signed until

@@ -98,8 +98,8 @@ for name in $RENEW; do
   esac
 done
 
-# Those that run now must run again: without the API they start and end. One that goes on with the old certificate works
-# until that ends, and nothing shows it. So it is told to end before its file is in its place: where the job is killed
+# Those that run now must run again: without the API they start and end. One that keeps the old certificate works until
+# that ends, and nothing shows it. So it is told to end before its file is in its place: where the job is killed
 # earlier, the certificate is still due.
 restarts=
 old=

@@ -4,11 +4,11 @@
 # API server), HTTP_PROXY_URL, HTTPS_PROXY_URL, NO_PROXY_LIST (empty: none), SETTINGS (a ConfigMap for init), MANAGER,
 # PLACE (a script that puts signed certificates in their places; empty: kubeadm signs), DATA (a script that makes etcd's
 # data from a backup before init; empty: none), ABOUT (the backup), IGNORED (preflight checks; empty: none). config.yaml
-# lies in the working directory, and files pki_NAME for /etc/kubernetes/pki beside it (_ stands for /): what control
-# planes share, or the user's own CA. Files patch_NAME are patches of this job alone: they come to JOB_PATCHES (a folder
-# below the working directory) with the host's own of PATCHES (a folder). The marker is on disk before kubeadm changes
-# anything. It says `done` as soon as kubeadm has succeeded, before any other command, and goes at the end: a host whose
-# marker says `done` is never undone.
+# lies in the working directory, and files pki_NAME for /etc/kubernetes/pki beside it (_ stands for /): the keys and
+# certificates that control planes share, or the user's own CA. Files patch_NAME are patches of this job alone: they
+# come to JOB_PATCHES (a folder below the working directory) with the host's own of PATCHES (a folder). The marker is on
+# disk before kubeadm changes anything. It says `done` as soon as kubeadm has succeeded, before any other command, and
+# is removed at the end: a host whose marker says `done` is never undone.
 if [ -n "$HTTP_PROXY_URL$HTTPS_PROXY_URL" ]; then
   export HTTP_PROXY="$HTTP_PROXY_URL" HTTPS_PROXY="$HTTPS_PROXY_URL" NO_PROXY="$NO_PROXY_LIST"
 fi

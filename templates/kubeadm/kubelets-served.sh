@@ -1,6 +1,6 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
 # Waits until every kubelet of KUBELETS (lines: NODE ADDRESS) shows, on its port, a certificate that the cluster's
-# authority has signed for that address. Fails after 60 s with what the first other one shows.
+# authority has signed for that address. Fails after 60 s with the answer of the first other one.
 ca=/etc/kubernetes/pki/ca.crt
 deadline=$(($(date +%s) + 60))
 shown() {

@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154,SC2086  # parameters come from outside; KUBECTL is several words
 # Sets and takes back labels and taints of a node, and notes which are kbuild's. Parameters: KUBECTL (words), NODE,
-# LABELS and TAINTS (one a line, `name-` takes back), ANNOTATION (name=value). The note first: what is set and not noted
-# could never be taken back.
+# LABELS and TAINTS (one a line, `name-` takes back), ANNOTATION (name=value). The note first: a label that is set and
+# not noted could never be taken back.
 $KUBECTL annotate --overwrite node "$NODE" "$ANNOTATION" >/dev/null
 IFS='
 '

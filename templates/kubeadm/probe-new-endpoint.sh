@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
-# Prints what ENDPOINT (host:port) serves to this host, while its kubeconfig CONF names another one; nothing otherwise.
+# Prints the answer of ENDPOINT (host:port) to this host, while its kubeconfig CONF names another one; else nothing.
 # First line: `held` if a machine of the network has ADDRESS (empty: not asked), else `free`. Second: `ours` or `other`
-# by the CA of the server that answers, `unknown` if none does. Third: `ok`, or the last line of what kubectl says.
+# by the CA of the server that answers, `unknown` if none does. Third: `ok`, or the last line that kubectl prints.
 # KUBECACHE: a folder that a reboot clears.
 ask() {
   env -u HTTPS_PROXY -u https_proxy KUBECACHEDIR="$KUBECACHE" timeout 8 kubectl --kubeconfig "$CONF" --server "https://$ENDPOINT" --request-timeout 5s "$@" get --raw /readyz 2>&1 | tail -n 1

@@ -2,10 +2,10 @@
 # uses: ssh/root-path.sh kubeadm/mounts.sh
 # Removes files that kbuild wrote. FILES: paths, one a line. RUNTIME: unit of the container runtime (empty: it is not
 # restarted); RUNTIME_CONFIG: its configuration; RUNTIME_BACKUP: its former content (empty: no copy is kept).
-# REGISTRIES: a folder of registry files whose empty folders go too; REGISTRIES_USE: `whole` if it goes itself when it
-# is empty, `shared` if others have files there. RECORD: paths of distributed files, one a line; KEPT: the folder of
-# what was there before them. FSTAB_BACKUP: there if swap lines of /etc/fstab were commented out. BACKUPS: other
-# configurations as they were, named as the file with .kbuild-backup at the end. The functions of root-path.sh and
+# REGISTRIES: a folder of registry files, whose empty folders are removed too; REGISTRIES_USE: `whole` if it is removed
+# itself when it is empty, `shared` if others have files there. RECORD: paths of distributed files, one a line; KEPT:
+# the folder of the files before them. FSTAB_BACKUP: there if swap lines of /etc/fstab were commented out. BACKUPS:
+# other configurations as they were, named as the file with .kbuild-backup at the end. The functions of root-path.sh and
 # mounts.sh stand before this script: a distributed file stays where another user decides where its path leads.
 if [ -e "$RECORD" ]; then
   while read -r file; do

@@ -23,8 +23,8 @@ param(
 )
 Set-StrictMode -Version Latest
 $ErrorActionPreference = 'Stop'
-# What curl is told of every download. Without --noproxy it takes a proxy from the machine's environment. What begins
-# with TLS stays with TLS, wherever it is redirected.
+# The arguments of curl for every download. Without --noproxy it takes a proxy from the machine's environment. A
+# download that begins with TLS stays with TLS, wherever it is redirected.
 function Get-CurlArguments([string]$Through, [string]$From) {
     $over = '=http,https'
     if ($From.StartsWith('https:')) { $over = '=https' }

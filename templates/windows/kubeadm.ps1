@@ -1,6 +1,6 @@
 # kubeadm's join, reset or upgrade of the node, as a job whose working directory holds config.yaml. Action: join, reset
 # or upgrade. Program: kubeadm.exe. Cluster: its name. Marker: a file that is there while kubeadm works; it says done as
-# soon as kubeadm has joined, and goes at the end. Services: what is stopped before a reset; Paths: what goes after it.
+# soon as kubeadm has joined, and is removed at the end. Services: those to stop before a reset; Paths: those to remove.
 # Variables: a list of objects with name and value for kubeadm's environment.
 [CmdletBinding()]
 param(

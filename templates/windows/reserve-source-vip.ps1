@@ -18,7 +18,7 @@ Set-Item -Path 'Env:CNI_CONTAINERID' -Value 'kbuild-source-vip'
 Set-Item -Path 'Env:CNI_NETNS' -Value 'none'
 Set-Item -Path 'Env:CNI_IFNAME' -Value 'none'
 Set-Item -Path 'Env:CNI_PATH' -Value $Plugins
-# What is reserved under this name goes first: no other pod has it.
+# An address that is reserved under this name is released first: no other pod has the name.
 foreach ($command in @('DEL', 'ADD')) {
     Set-Item -Path 'Env:CNI_COMMAND' -Value $command
     $answer = @(Invoke-Native -Exe "$Plugins\host-local.exe" -InputText $request) -join "`n"
