@@ -111,7 +111,7 @@ const argumentsIn = (cluster: JsonObject, of: readonly string[]): readonly (Name
   }));
 
 /**
- * The arguments of the inventory with which static pods of control planes do not run, because somebody edited a
+ * The arguments of the inventory with which static pods of control planes do not run, because an operator edited a
  * manifest or the kubelet has not taken it. A component that a patch changes is left out, and so is one of which the
  * cluster shows no pod.
  */

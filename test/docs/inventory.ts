@@ -4,7 +4,7 @@ const INTRODUCTION = `# The inventory
 
 <!-- Generated from the schema by "npm run docs:inventory"; do not edit. -->
 
-One YAML file lists the hosts and every setting that differs from its default. \`kbuild init\` writes a first inventory.
+One YAML file lists the hosts and every setting that differs from its default. \`kbuild init\` asks for what it needs, or takes \`--hosts\`, and writes a first inventory.
 \`kbuild validate\` reports every mistake with its line. With \`kbuild schema > inventory.schema.json\`, editors complete it:
 
 \`\`\`yaml
