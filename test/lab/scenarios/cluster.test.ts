@@ -212,7 +212,7 @@ describe('a second time', () => {
     );
   });
 
-  test('it is one connection and one command a host, one more on a control plane', async () => {
+  test('it is one connection and one command a host, two more on a control plane: which cluster, and its certificate', async () => {
     const count = async (host: string): Promise<number> =>
       Number((await lab.inside(host, "journalctl -u ssh --no-pager -q | grep -c 'Accepted publickey' || true")).stdout);
     interface Entry {
@@ -242,7 +242,7 @@ describe('a second time', () => {
         .filter(({ command }) => command !== undefined)
         .map(({ host }) => host)
         .sort(),
-    ).toEqual([cp, cp, w1, w2].sort());
+    ).toEqual([cp, cp, cp, w1, w2].sort());
   });
 
   test('the plan is empty', async () => {
