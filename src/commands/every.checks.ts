@@ -7,6 +7,7 @@ import { firewallChecks, reachable } from '../host/firewall.check.ts';
 import { identityChecks } from '../host/identity.check.ts';
 import { kernelChecks } from '../host/kernel.check.ts';
 import { machineChecks } from '../host/machine.check.ts';
+import { mountChecks } from '../host/mounts.check.ts';
 import { nameChecks } from '../host/names.check.ts';
 import { networkChecks } from '../host/network.check.ts';
 import { downloadChecks } from '../host/packages/downloads.check.ts';
@@ -14,6 +15,7 @@ import { packageChecks } from '../host/packages/packages.check.ts';
 import { swapChecks } from '../host/swap.check.ts';
 import { timeChecks } from '../host/time.check.ts';
 import { kubernetesChecks } from '../kubeadm/kubernetes.check.ts';
+import { kubeProxyChecks } from '../network/kube-proxy.check.ts';
 import { podNetworkChecks } from '../network/pod-network.check.ts';
 import { cgroupChecks } from '../runtime/cgroups.check.ts';
 import { handlerChecks } from '../runtime/handlers.check.ts';
@@ -27,11 +29,13 @@ const groups: readonly CheckGroup[] = [
   machineChecks,
   kubernetesChecks,
   kernelChecks,
+  kubeProxyChecks,
   podNetworkChecks,
   networkChecks,
   cgroupChecks,
   swapChecks,
   diskChecks,
+  mountChecks,
   firewallChecks,
   timeChecks,
   nameChecks,

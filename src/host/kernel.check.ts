@@ -1,7 +1,9 @@
 import { basename } from 'node:path/posix';
 import { type CheckGroup, eachHost, type HostFinding, type HostSeen } from '../engine/check.ts';
 import { paths } from '../paths.ts';
+import { dataFolderOf } from '../runtime/runtimes.value.ts';
 import { compareVersions } from '../versions.ts';
+import { MODULES } from './kernel.step.ts';
 import { REQUIRED_SYSCTLS, SELINUX_POLICY, selinuxPolicy, sysctlsOf } from './kernel.value.ts';
 import { knownDistribution } from './packages/distributions.value.ts';
 import { isSwitchedOn } from './services.facts.ts';
@@ -30,15 +32,16 @@ const apparmor = eachHost(
 const kernelModules = eachHost(
   {
     name: 'kernel-modules',
-    title: 'overlay and br_netfilter are loaded or built in',
+    title: 'overlay, br_netfilter and nf_conntrack are loaded or built in',
     why:
       'The runtime keeps images on overlayfs, and without br_netfilter kube-proxy does not see what pods of one ' +
-      'host say to each other. `up` loads them. Where they are missing, install the modules of the running ' +
+      'host say to each other; it sets the size of nf_conntrack at its start, and ends if there is none. `up` loads ' +
+      'them. Where they are missing, install the modules of the running ' +
       'kernel, or reboot after a kernel update.',
     severities: ['due', 'error'],
   },
   ({ facts }) =>
-    (['overlay', 'br_netfilter'] as const).flatMap((module): readonly HostFinding[] => {
+    MODULES.flatMap((module): readonly HostFinding[] => {
       switch (facts.modules[module]) {
         case 'working':
           return [];
@@ -252,4 +255,35 @@ const tuned = eachHost(
   },
 );
 
-export const kernelChecks: CheckGroup = { host: [kernelVersion, kernelModules, sysctls, tuned, selinux, apparmor] };
+const FAPOLICYD = 'fapolicyd';
+
+const allowList = eachHost(
+  {
+    name: 'fapolicyd',
+    title: 'no allow-list of programs (fapolicyd) runs',
+    why:
+      'fapolicyd lets only programs run that a package of the system brought. The plugins of the pod network and ' +
+      'what is in images come from no such package: "operation not permitted", and nodes never get Ready. Allow ' +
+      'their folders in a file of /etc/fapolicyd/rules.d that is read before the rules that deny, then ' +
+      '`fagenrules --load`. kbuild does not see whether you have; with `--ignore-check fapolicyd` it goes on. Not ' +
+      'run in the lab.',
+    severities: ['warning'],
+    watches: { units: [FAPOLICYD] },
+  },
+  ({ inventory, host, facts }) =>
+    isSwitchedOn(facts.services.get(FAPOLICYD)) && host.role !== 'load-balancer'
+      ? [
+          {
+            severity: 'warning',
+            message: 'fapolicyd runs: unless it is told, it lets no plugin of the pod network and no container run',
+            remedy:
+              `write lines "allow perm=any all : dir=FOLDER/" for /opt/cni/bin, ${dataFolderOf(inventory)} and ` +
+              '/var/lib/kubelet to /etc/fapolicyd/rules.d/30-kubernetes.rules, then `fagenrules --load`',
+          },
+        ]
+      : [],
+);
+
+export const kernelChecks: CheckGroup = {
+  host: [kernelVersion, kernelModules, sysctls, tuned, selinux, apparmor, allowList],
+};

@@ -11,7 +11,7 @@ const moduleState = wordOf('working', 'loadable', 'missing');
 
 /**
  * The modules that Kubernetes needs, by the features that they provide: lsmod does not list modules that are built
- * in: overlay by /proc/filesystems, br_netfilter by its sysctls.
+ * in: overlay by /proc/filesystems, br_netfilter and nf_conntrack by their sysctls.
  */
 export const modules = probeInPlace(script('host/probe-modules.sh'), (out) => {
   const states = new Map(
@@ -22,8 +22,9 @@ export const modules = probeInPlace(script('host/probe-modules.sh'), (out) => {
   );
   const overlay = states.get('overlay');
   const brNetfilter = states.get('br_netfilter');
-  if (overlay === undefined || brNetfilter === undefined) throw unexpected(out);
-  return { overlay, br_netfilter: brNetfilter };
+  const nfConntrack = states.get('nf_conntrack');
+  if (overlay === undefined || brNetfilter === undefined || nfConntrack === undefined) throw unexpected(out);
+  return { overlay, br_netfilter: brNetfilter, nf_conntrack: nfConntrack };
 });
 
 /** A value of a kernel setting as it is compared: the kernel separates numbers by tabs. */

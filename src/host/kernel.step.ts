@@ -5,7 +5,8 @@ import { sh } from '../shell/sh.ts';
 import { fileChanges } from './file.step.ts';
 import { REQUIRED_SYSCTLS, sysctlsOf } from './kernel.value.ts';
 
-const MODULES = ['overlay', 'br_netfilter'] as const;
+/** kube-proxy ends at its start where nf_conntrack_max is missing (kubernetes/kops #17915). */
+export const MODULES = ['overlay', 'br_netfilter', 'nf_conntrack'] as const;
 
 /**
  * Loads the modules that containers and Services need, now and after a reboot. The file also names modules that are

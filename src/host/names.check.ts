@@ -1,4 +1,5 @@
 import { type CheckGroup, eachHost, type HostFinding } from '../engine/check.ts';
+import { HOSTS_FILE, kubeletResolvConf } from './names.facts.ts';
 
 const said = (lookup: readonly string[] | 'silent'): string =>
   lookup === 'silent' ? 'not answered within 3 s' : lookup.length === 0 ? 'unknown' : lookup.join(', ');
@@ -15,6 +16,7 @@ const localNames = eachHost(
   ({ facts }): readonly HostFinding[] => {
     const local = facts.lookups.get('localhost') ?? [];
     const own = facts.lookups.get('own') ?? [];
+    const files = facts.lookups.get(HOSTS_FILE) ?? [];
     return [
       ...(local !== 'silent' && local.includes('127.0.0.1')
         ? []
@@ -25,6 +27,15 @@ const localNames = eachHost(
               remedy: 'add to /etc/hosts: 127.0.0.1 localhost',
             },
           ]),
+      ...(files !== 'silent' && files.length > 0 && !files.some((address) => address.startsWith('127.'))
+        ? [
+            {
+              severity: 'warning' as const,
+              message: `/etc/hosts has localhost as ${files.join(', ')} alone, and programs in Go go by that file`,
+              remedy: 'add to /etc/hosts: 127.0.0.1 localhost',
+            },
+          ]
+        : []),
       ...(own !== 'silent' && own.length > 0
         ? []
         : [
@@ -70,8 +81,10 @@ const resolverLoop = eachHost(
     severities: ['error'],
   },
   ({ host, facts: { resolver } }) => {
-    if (host.kubelet.config['resolvConf'] !== undefined) return [];
-    const handedOn = resolver.upstream === 'absent' ? resolver.nameservers : resolver.upstream;
+    // Another check tells of a file that is not there, or is turned off.
+    if (resolver.ofKubelet === undefined && host.kubelet.config['resolvConf'] !== undefined) return [];
+    const own = resolver.upstream === 'absent' ? resolver.nameservers : resolver.upstream;
+    const handedOn = resolver.ofKubelet === 'missing' ? [] : (resolver.ofKubelet ?? own);
     const local = handedOn.filter((address) => address.startsWith('127.') || address === '::1');
     if (local.length === 0) return [];
     return [
@@ -84,4 +97,42 @@ const resolverLoop = eachHost(
   },
 );
 
-export const nameChecks: CheckGroup = { host: [nameserver, resolverLoop, localNames] };
+const resolvConf = eachHost(
+  {
+    name: 'resolv-conf',
+    title: 'the file of `kubelet.config.resolvConf` is on the host and names a server',
+    why:
+      'The kubelet reads this file for every pod: without it no pod starts, also none of the control plane, and ' +
+      'kubeadm waits 4 minutes in vain. `/run/systemd/resolve/resolv.conf` is there only where systemd-resolved ' +
+      'runs, which differs from system to system. Leave the setting out, and kubeadm chooses the right file of ' +
+      'each host; or set it for a role, a group or a host. A file of `files` in the inventory is due.',
+    severities: ['due', 'error'],
+  },
+  ({ inventory, host, facts: { resolver } }): readonly HostFinding[] => {
+    const file = kubeletResolvConf(host);
+    if (resolver.ofKubelet === undefined || (host.role !== 'control-plane' && host.role !== 'worker')) return [];
+    if (resolver.ofKubelet === 'missing')
+      return inventory.files.some(({ path }) => path === file)
+        ? [{ severity: 'due', message: `${file}, which kubelet.config.resolvConf names, is not there yet` }]
+        : [
+            {
+              severity: 'error',
+              message: `has no ${file}, which kubelet.config.resolvConf names: no pod would start`,
+              remedy:
+                'take kubelet.config.resolvConf out, so that kubeadm chooses for each host; or name a file that ' +
+                'the host has',
+            },
+          ];
+    return resolver.ofKubelet.length === 0
+      ? [
+          {
+            severity: 'error',
+            message: `${file}, which kubelet.config.resolvConf names, has no nameserver: CoreDNS does not start`,
+            remedy: 'name a file with a nameserver, or take kubelet.config.resolvConf out',
+          },
+        ]
+      : [];
+  },
+);
+
+export const nameChecks: CheckGroup = { host: [nameserver, resolvConf, resolverLoop, localNames] };

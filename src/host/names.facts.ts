@@ -1,3 +1,4 @@
+import type { Host } from '../inventory/inventory.ts';
 import { lineOf, lines, probeInPlace } from '../shell/probe.ts';
 import { sh } from '../shell/sh.ts';
 import { script, using } from '../templates.ts';
@@ -37,26 +38,47 @@ interface Resolver {
   readonly nameservers: readonly string[];
   /** Those that systemd-resolved forwards to; `absent` if it does not run. */
   readonly upstream: readonly string[] | 'absent';
+  /**
+   * Those of the file that `kubelet.config.resolvConf` names; `missing`: the host has no such file. undefined if the
+   * inventory names none.
+   */
+  readonly ofKubelet?: readonly string[] | 'missing' | undefined;
 }
+
+/** The file of the kubelet's own nameservers; empty: the inventory names none, or turns it off. */
+export const kubeletResolvConf = ({ kubelet }: Pick<Host, 'kubelet'>): string => {
+  const file = kubelet.config['resolvConf'];
+  return typeof file === 'string' ? file : '';
+};
 
 const nameservers = (text: string): readonly string[] =>
   lines(text).flatMap((line) => /^\s*nameserver\s+(\S+)/.exec(line)?.[1] ?? []);
 
 /** kubeadm gives the kubelet systemd-resolved's own file where that service runs, else /etc/resolv.conf. */
-export const resolver = probeInPlace(script('host/probe-resolver.sh'), (out): Resolver => {
-  const [own = '', upstream = ''] = out.split('---\n');
-  return {
-    nameservers: nameservers(own),
-    upstream: upstream.startsWith('active') ? nameservers(upstream) : 'absent',
-  };
-});
+export const resolver = (host: Pick<Host, 'kubelet'>) =>
+  probeInPlace(script('host/probe-resolver.sh', { RESOLV_CONF: kubeletResolvConf(host) }), (out): Resolver => {
+    const [own = '', upstream = '', ofKubelet] = out.split('---\n');
+    return {
+      nameservers: nameservers(own),
+      upstream: upstream.startsWith('active') ? nameservers(upstream) : 'absent',
+      ...(ofKubelet === undefined
+        ? {}
+        : { ofKubelet: ofKubelet.startsWith('there') ? nameservers(ofKubelet) : ('missing' as const) }),
+    };
+  });
 
 /**
  * The IPv4 addresses of a name; empty if the name does not exist; `silent` if no nameserver answered within the limit.
  */
 export type Lookup = readonly string[] | 'silent';
 
-/** The answers of the host's own resolver for `localhost`, the host's own name and the given names. */
+/** The name of the addresses that /etc/hosts has for localhost: glibc makes 127.0.0.1 of ::1, Go does not. */
+export const HOSTS_FILE = '/etc/hosts';
+
+/**
+ * The answers of the host's own resolver for `localhost`, the host's own name and the given names,
+ * and what /etc/hosts has for localhost.
+ */
 export const lookups = (names: readonly string[]) =>
   probeInPlace(
     script('host/probe-lookups.sh', { NAMES: names }),

@@ -20,6 +20,8 @@ export interface Volume {
   /** As in /proc/mounts, e.g. `ext4`. */
   readonly fileSystem: string;
   readonly readOnly: boolean;
+  /** True if nothing on it may be run (mount option noexec). */
+  readonly noExec: boolean;
   readonly freeBytes: number;
   readonly totalBytes: number;
   /** 0 of 0 where the file system does not count inodes (btrfs). */
@@ -76,6 +78,7 @@ export const storage = (inventory: Inventory) =>
           mountPoint: top.point,
           fileSystem: top.fileSystem,
           readOnly: top.options.split(',').includes('ro'),
+          noExec: top.options.split(',').includes('noexec'),
           freeBytes: free! * size!,
           totalBytes: blocks! * size!,
           freeInodes: freeInodes!,

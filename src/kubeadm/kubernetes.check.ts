@@ -21,6 +21,7 @@ import { isPluginInterface } from '../network/plugins.value.ts';
 import { containerRuntime } from '../runtime/runtimes.value.ts';
 import { compareVersions, KUBELET_MINORS_BEHIND, minorNumber, minorOf, releaseOf } from '../versions.ts';
 import { isForeignAction, UPGRADE } from './marker.facts.ts';
+import { flagType, knownVersion } from './tables.value.ts';
 
 /** The check warns from this many days before the end: enough time to plan the replacement of hosts. */
 const WARN_AT_DAYS = 90;
@@ -124,19 +125,31 @@ const kubeletArguments = eachHost(
       "The kubelet's unit reads `KUBELET_EXTRA_ARGS` of this file last: its flags win over `kubelet.config`, " +
       '`kubelet.extraArgs` and everything else that kbuild configures, and kbuild does not change the file. ' +
       'Move what you need into the inventory (`kubelet.config` or `kubelet.extraArgs` of the host), remove ' +
-      'it from the file, and restart the kubelet.',
-    severities: ['warning'],
+      'it from the file, and restart the kubelet. A flag that this version does not have is an error: the kubelet ' +
+      'would end at once.',
+    severities: ['warning', 'error'],
   },
-  ({ host, facts }) => {
+  ({ inventory, host, facts }) => {
     // Other hosts have no node: the kubelet of an etcd host starts without these variables.
     if (host.role !== 'control-plane' && host.role !== 'worker') return [];
-    return facts.kubeletOverrides.map(({ file, variable, flags }) => ({
+    const { minor, source, isSure } = knownVersion(inventory.kubernetes.version);
+    const unknown = (flag: string): boolean =>
+      flag.startsWith('--') && flagType('kubelet', flag.slice(2), minor) === undefined;
+    const missing = facts.kubeletOverrides.flatMap(({ file, flags }): readonly HostFinding[] =>
+      flags.filter(unknown).map((flag) => ({
+        severity: isSure ? 'error' : 'warning',
+        message: `${file} gives the kubelet ${flag}, which Kubernetes ${source} does not have: it would end at once`,
+        remedy: `remove ${flag} from ${file}`,
+      })),
+    );
+    const winning = facts.kubeletOverrides.map(({ file, variable, flags }) => ({
       severity: 'warning' as const,
       message: `${file} sets ${variable} (${flags.join(', ')}), which wins over the inventory`,
       remedy:
         'move these flags to kubelet.config or kubelet.extraArgs of the inventory, remove the line, then ' +
         '`systemctl restart kubelet`',
     }));
+    return [...missing, ...winning];
   },
 );
 

@@ -2,10 +2,8 @@ import ipaddr from 'ipaddr.js';
 import { hasKubelet } from '../cluster/fleet/joined.ts';
 import { objectKey } from '../cluster/fleet/view.ts';
 import { type Check, type CheckGroup, eachHost, type Finding } from '../engine/check.ts';
-import { knownDistribution } from '../host/packages/distributions.value.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
 import { overlap } from '../inventory/subnets.ts';
-import { compareVersions } from '../versions.ts';
 import { isOwnPluginInterface, networkPlugin } from './plugins.value.ts';
 import type { PodBlocked } from './pod-network.survey.ts';
 import { serviceCidr } from './service-subnets.step.ts';
@@ -31,35 +29,6 @@ const cniConfiguration = eachHost(
         severity: 'error',
         message: `${files.join(', ')} would be used instead of ${cniConfig}`,
         remedy: `remove it, if nothing needs it: rm ${files.join(' ')}`,
-      },
-    ];
-  },
-);
-
-const kubeProxyMode = eachHost(
-  {
-    name: 'kube-proxy-mode',
-    title: 'kube-proxy does not need kernel modules that the system deprecates',
-    why:
-      'kube-proxy writes iptables rules unless the inventory says otherwise. EL 10 ([hosts](hosts.md)) ' +
-      'deprecates the kernel modules of iptables; some of them are only in `kernel-modules-extra`. Set ' +
-      '`kubeadm.kubeProxy.mode: nftables`: it holds for the whole cluster, needs kernel 5.13 on all Linux hosts, ' +
-      'and `up` changes it on a live cluster too. NodePorts are then only on the main addresses of a node, not ' +
-      'on 127.0.0.1. The default network plugin then writes nftables rules too ([changing a ' +
-      'cluster](changing-a-cluster.md)); other plugins may still write iptables rules.',
-    severities: ['warning'],
-  },
-  ({ inventory, host, facts }) => {
-    const mode = inventory.kubeadm.kubeProxy['mode'] ?? 'iptables';
-    const distribution = knownDistribution(facts);
-    const isNode = host.role === 'control-plane' || host.role === 'worker';
-    if (!isNode || mode !== 'iptables' || distribution?.nftablesSince === undefined) return [];
-    if (compareVersions(facts.osRelease.versionId, distribution.nftablesSince) < 0) return [];
-    return [
-      {
-        severity: 'warning',
-        message: `${distribution.name} deprecates the kernel modules of iptables, which kube-proxy would use`,
-        remedy: 'set kubeadm.kubeProxy.mode: nftables, for the whole cluster',
       },
     ];
   },
@@ -199,6 +168,6 @@ const routeOverlap = eachHost(
 );
 
 export const podNetworkChecks: CheckGroup = {
-  host: [kubeProxyMode, cniConfiguration, routeOverlap],
+  host: [cniConfiguration, routeOverlap],
   survey: [podNetwork],
 };

@@ -1,5 +1,6 @@
 import { hasKubelet } from '../cluster/fleet/joined.ts';
 import { type CheckGroup, eachHost, type HostFinding, type HostSeen } from '../engine/check.ts';
+import { inventoryOn } from '../inventory/hosts.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { compareVersions } from '../versions.ts';
 import { otherDriver } from './cgroup-driver.step.ts';
@@ -58,28 +59,43 @@ function ofPods(seen: HostSeen): readonly HostFinding[] {
   ];
 }
 
+/** Two managers of one tree of cgroups: systemd's and the kubelet's own. */
+function ofSystemd({ inventory, host, facts }: HostSeen): readonly HostFinding[] {
+  if (inventoryOn(inventory, host).runtime.cgroupDriver !== 'cgroupfs' || facts.cgroupVersion !== 2) return [];
+  if (facts.initSystem !== 'systemd' || host.role === 'load-balancer') return [];
+  return [
+    {
+      severity: 'warning',
+      message: 'systemd and, by cgroupfs, the kubelet would both manage the cgroups of this host (cgroup v2)',
+      remedy: 'set runtime.cgroupDriver: systemd, or leave it out',
+    },
+  ];
+}
+
+/** Findings about the runtime of a host that is not a node yet. */
+function ofFresh({ inventory, facts }: HostSeen): readonly HostFinding[] {
+  const wanted = inventory.runtime.cgroupDriver;
+  const config = facts.runtimeConfig;
+  if (config === 'absent' || config === 'invalid' || config.cgroupDriver === wanted) return [];
+  return [
+    {
+      severity: 'due',
+      message: `${containerRuntime(inventory).title} has the cgroup driver ${config.cgroupDriver}, not ${wanted}`,
+    },
+  ];
+}
+
 const cgroupDriver = eachHost(
   {
     name: 'cgroup-driver',
     title: "runtime and pods have the inventory's cgroup driver",
     why:
       'With two drivers everything looks well at first, and minutes later pods die. On a joined host `up` ' +
-      '[drains the node first](changing-a-cluster.md#the-cgroup-driver), one host at a time.',
+      '[drains the node first](changing-a-cluster.md#the-cgroup-driver), one host at a time. With cgroupfs on cgroup ' +
+      'v2 systemd and the kubelet manage one tree: Kubernetes advises against it.',
     severities: ['due', 'warning'],
   },
-  (seen) => {
-    const { inventory, facts } = seen;
-    if (hasKubelet(facts)) return ofPods(seen);
-    const wanted = inventory.runtime.cgroupDriver;
-    const config = facts.runtimeConfig;
-    if (config === 'absent' || config === 'invalid' || config.cgroupDriver === wanted) return [];
-    return [
-      {
-        severity: 'due',
-        message: `${containerRuntime(inventory).title} has the cgroup driver ${config.cgroupDriver}, not ${wanted}`,
-      },
-    ];
-  },
+  (seen) => [...ofSystemd(seen), ...(hasKubelet(seen.facts) ? ofPods(seen) : ofFresh(seen))],
 );
 
 /** The first minor whose kubelet does not start on cgroup v1 by itself (release notes of 1.35, #134298). */

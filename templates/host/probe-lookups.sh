@@ -1,6 +1,7 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
 # Prints the IPv4 addresses that the host's resolver has for its own name (as `own`), `localhost` and NAMES (one a
 # line): `NAME known ADDRESSES`, or `NAME silent` if no answer came in time. An address may stand there several times.
+# Then, as `/etc/hosts`, the addresses that this file has for localhost.
 resolve() {
   status=0
   found=$(timeout 3 getent ahostsv4 "$2") || status=$?
@@ -44,3 +45,12 @@ else
   for name in "$@"; do resolve "$name" "$name" & done
   wait
 fi
+IFS=' 	'
+found=
+if [ -r /etc/hosts ]; then
+  while read -r address names || [ -n "$address" ]; do
+    case $address in '#'*) continue ;; esac
+    case " ${names%%#*} " in *[[:space:]]localhost[[:space:]]*) found="$found $address" ;; esac
+  done </etc/hosts
+fi
+echo "/etc/hosts known$found"

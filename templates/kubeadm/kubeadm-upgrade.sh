@@ -51,8 +51,8 @@ verify() {
 }
 
 # After an upgrade that was cut off, the kubelet may start controller manager and scheduler again only after minutes
-# (its back-off is 5 minutes at most), and kubeadm gives a Job that needs both of them 1 minute. Whatever they do then,
-# kubeadm has its turn: it may be its new manifest that mends them.
+# (its back-off is 5 minutes at most), and kubeadm gives a Job that needs both of them 60 s (before 1.36: 15 s).
+# Whatever they do then, kubeadm has its turn: it may be its new manifest that mends them.
 let_components_start() {
   from=$(date +%s)
   told=-10

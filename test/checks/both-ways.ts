@@ -102,6 +102,25 @@ export interface Case {
 }
 
 const w1 = (printed: RawAnswers): Situation => ({ printed: { w1: printed } });
+
+/** What the host's resolver has for its names. */
+const NAMES = 'own known 10.0.0.21\nlocalhost known 127.0.0.1\nk8s.example.com known 10.0.0.11\n';
+
+/** kube-proxy uses nftables, in this version of Kubernetes. */
+const nftables = (version: string): Inventory => {
+  const { kubernetes } = inventory();
+  return inventory({ kubernetes: { ...kubernetes, version }, kubeadm: { kubeProxy: { mode: 'nftables' } } });
+};
+
+/** The kubelet of w1 is to read systemd-resolved's file. */
+const withResolvConf = (resolver: string): Situation => {
+  const kubelet = { config: { resolvConf: '/run/systemd/resolve/resolv.conf' }, extraArgs: [] };
+  return {
+    inventory: inventory({ hosts: hosts.map((host) => (host.name === 'w1' ? { ...host, kubelet } : host)) }),
+    ...w1({ resolver }),
+  };
+};
+
 const cp1 = (printed: RawAnswers): Situation => ({ printed: { cp1: printed } });
 
 /** The inventory asks for chrony on w1, where these services run. */
@@ -164,16 +183,21 @@ const mapped = (sysctls: string): Situation => ({
 
 const MAPPED = mapped(`${FORWARDING}vm.max_map_count 262144\n`);
 
-/** w1 runs tuned, which writes these settings. */
-const withTuned = (tunedSettings: string, base: Situation = {}): Situation => ({
-  ...base,
+/** w1 runs this service. */
+const withService = (name: string): Situation => ({
   facts: {
     w1: {
       services: new Map([
-        ['tuned', { load: 'loaded', active: 'active', enabled: 'enabled', startedMs: 1, needsDaemonReload: false }],
+        [name, { load: 'loaded', active: 'active', enabled: 'enabled', startedMs: 1, needsDaemonReload: false }],
       ]),
     },
   },
+});
+
+/** w1 runs tuned, which writes these settings. */
+const withTuned = (tunedSettings: string, base: Situation = {}): Situation => ({
+  ...base,
+  ...withService('tuned'),
   printed: { ...base.printed, w1: { ...base.printed?.['w1'], tunedSettings } },
 });
 
@@ -606,8 +630,8 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
   'kernel-modules': [
     {
       finds: /neither built into/,
-      bad: w1({ modules: 'overlay working\nbr_netfilter missing\n' }),
-      good: { printed: all({ modules: 'overlay working\nbr_netfilter working\n' }) },
+      bad: w1({ modules: 'overlay working\nbr_netfilter missing\nnf_conntrack working\n' }),
+      good: { printed: all({ modules: 'overlay working\nbr_netfilter working\nnf_conntrack working\n' }) },
     },
   ],
   vxlan: [{ finds: /no VXLAN/, bad: w1({ vxlan: 'missing\n' }) }],
@@ -644,6 +668,10 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
   'cgroup-version': [{ finds: /cgroup v1/, bad: w1({ cgroupVersion: 'tmpfs\n' }) }],
   'cgroup-controllers': [{ finds: /memory/, bad: w1({ cgroupControllers: 'cpuset cpu io hugetlb pids rdma misc\n' }) }],
   'cgroup-driver': [
+    {
+      finds: /^systemd and, by cgroupfs, the kubelet would both manage the cgroups/,
+      bad: { inventory: inventory({ runtime: { ...inventory().runtime, cgroupDriver: 'cgroupfs' } }) },
+    },
     {
       finds: /cgroup driver cgroupfs/,
       bad: w1({
@@ -849,11 +877,51 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
     },
   ],
   nameserver: [{ finds: /names no server/, bad: w1({ resolver: '# empty\n---\n' }) }],
-  'resolver-loop': [{ finds: /127\.0\.0\.1/, bad: w1({ resolver: 'nameserver 127.0.0.1\n---\n' }) }],
+  'resolver-loop': [
+    { finds: /127\.0\.0\.1/, bad: w1({ resolver: 'nameserver 127.0.0.1\n---\n' }) },
+    {
+      finds: /127\.0\.0\.53/,
+      bad: withResolvConf('nameserver 10.0.0.1\n---\n---\nthere\nnameserver 127.0.0.53\n'),
+      good: withResolvConf('nameserver 127.0.0.1\n---\n---\nthere\nnameserver 10.0.0.1\n'),
+    },
+  ],
+  'resolv-conf': [
+    {
+      finds:
+        /has no \/run\/systemd\/resolve\/resolv\.conf, which kubelet\.config\.resolvConf names: no pod would start/,
+      bad: withResolvConf('nameserver 10.0.0.1\n---\n---\nmissing\n'),
+      good: withResolvConf('nameserver 10.0.0.1\n---\n---\nthere\nnameserver 10.0.0.1\n'),
+    },
+    { finds: /has no nameserver/, bad: withResolvConf('nameserver 10.0.0.1\n---\n---\nthere\n# empty\n') },
+  ],
+  'executable-paths': [
+    {
+      finds: /^\/opt is mounted noexec, and the plugins of the pod network/,
+      bad: w1({ storage: disks(roomy, `${root}30 27 254:2 / /opt rw,noexec shared:2 - ext4 /dev/vdb rw\n`) }),
+      good: w1({ storage: disks(roomy, `${root}30 27 254:2 / /tmp rw,noexec shared:2 - ext4 /dev/vdb rw\n`) }),
+    },
+    {
+      finds: /^\/var is mounted noexec, and what pods run/,
+      bad: w1({ storage: disks(roomy, `${root}30 27 254:2 / /var rw,noexec shared:2 - ext4 /dev/vdb rw\n`) }),
+    },
+  ],
+  fapolicyd: [{ finds: /lets no plugin/, bad: withService('fapolicyd') }],
+  'kube-proxy-nft': [
+    {
+      finds: /^kube-proxy 1\.36\.2 dies at a named set/,
+      bad: { inventory: nftables('1.36.2'), ...w1({ osRelease: enterprise('rocky', '10.1') }) },
+      good: { inventory: nftables('1.36.3'), ...w1({ osRelease: enterprise('rocky', '10.1') }) },
+    },
+  ],
   'local-names': [
     {
       finds: /localhost is unknown/,
       bad: w1({ lookups: 'own known 10.0.0.21\nlocalhost known\nk8s.example.com known 10.0.0.11\n' }),
+    },
+    {
+      finds: /localhost as ::1 alone/,
+      bad: w1({ lookups: `${NAMES}/etc/hosts known ::1\n` }),
+      good: w1({ lookups: `${NAMES}/etc/hosts known ::1 127.0.0.1\n` }),
     },
     {
       finds: /its own name/,
@@ -1189,6 +1257,12 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
   ],
   endpoint: [{ finds: /packets to it are lost/, bad: { facts: { w1: { endpoint: 'silent' } } } }],
   'kubelet-arguments': [
+    {
+      finds:
+        /gives the kubelet --pod-infra-container-image, which Kubernetes 1\.36\.\d+ does not have: it would end at once/,
+      bad: w1({ kubeletOverrides: 'debian\nKUBELET_EXTRA_ARGS=--pod-infra-container-image=x\n' }),
+      good: w1({ kubeletOverrides: 'debian\nKUBELET_EXTRA_ARGS=\n' }),
+    },
     {
       finds: /sets KUBELET_EXTRA_ARGS \(--max-pods, -v\), which wins over the inventory/,
       bad: w1({ kubeletOverrides: 'debian\nKUBELET_EXTRA_ARGS="--max-pods=50 -v=4"\n' }),

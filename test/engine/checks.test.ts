@@ -102,7 +102,7 @@ describe('swap', () => {
 });
 
 test('a module that the kernel does not have is an error', () =>
-  expect(lines({ w1: { modules: { overlay: 'working', br_netfilter: 'missing' }, kernel: '6.1.0-1' } })).toEqual([
+  expect(lines({ w1: { modules: { overlay: 'working', br_netfilter: 'missing', nf_conntrack: 'working' }, kernel: '6.1.0-1' } })).toEqual([
     'error kernel-modules w1: br_netfilter is neither built into the kernel 6.1.0-1 nor there to be loaded',
   ]));
 
@@ -126,7 +126,7 @@ test('a setting of the bridge is missing only where `up` does not load its modul
   const off = { [name]: 'absent', 'net.ipv4.ip_forward': '0' };
   const found = (br_netfilter: 'loadable' | 'working', role: 'worker' | 'load-balancer') =>
     run(
-      { w1: { sysctls: off, modules: { overlay: 'working', br_netfilter } } },
+      { w1: { sysctls: off, modules: { overlay: 'working', br_netfilter, nf_conntrack: 'working' } } },
       { inventory: inventory({ hosts: [linuxHost('w1', { role, sysctls: { [name]: '0' } })] }) },
     )
       .filter(({ check }) => check === 'sysctls')

@@ -48,7 +48,7 @@ export async function preparedFacts(seen: Target): Promise<FactOverrides> {
   const kubernetesVersion = installed(`${kubernetes.version}-1.1`);
   return {
     hostsBlock: /^write "(.*)" to/.exec(wanted ?? '')?.[1] ?? 'absent',
-    modules: { overlay: 'working', br_netfilter: 'working' },
+    modules: { overlay: 'working', br_netfilter: 'working', nf_conntrack: 'working' },
     sysctls: Object.fromEntries(sysctlsOf(seen.host)),
     files: await filesOf([...prepare, ...runtimeSteps(inventory), ...kubernetesPackages], seen),
     keyrings: new Map([

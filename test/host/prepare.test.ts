@@ -53,14 +53,14 @@ describe('swap', () => {
 });
 
 test('a module that is built in needs no loading, only its line for the next kernel', () =>
-  expect(of('kernel-modules', { modules: { overlay: 'working', br_netfilter: 'working' } })).toEqual([
+  expect(of('kernel-modules', { modules: { overlay: 'working', br_netfilter: 'working', nf_conntrack: 'working' } })).toEqual([
     'write /etc/modules-load.d/kbuild.conf (found none)',
   ]));
 
 test('a module that is not there is said, and nothing is tried', () => {
   const [, change] = prepare
     .find(({ name }) => name === 'kernel-modules')!
-    .diff(target({ modules: { overlay: 'working', br_netfilter: 'missing' } }));
+    .diff(target({ modules: { overlay: 'working', br_netfilter: 'missing', nf_conntrack: 'working' } }));
   expect(change).toEqual({ summary: 'load br_netfilter (the kernel does not have it)' });
 });
 

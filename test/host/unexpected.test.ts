@@ -23,8 +23,8 @@ const factOf = <T>(probe: Pick<Probe<T>, 'parse'>, stdout: string): T =>
 
 describe('a word that no probe expects is a fact that could not be read', () => {
   test.each<readonly [string, Pick<Probe<unknown>, 'parse'>, string]>([
-    ['a module', modules, 'overlay whatever\nbr_netfilter working\n'],
-    ['a module without a state', modules, 'overlay\nbr_netfilter working\n'],
+    ['a module', modules, 'overlay whatever\nbr_netfilter working\nnf_conntrack working\n'],
+    ['a module without a state', modules, 'overlay\nbr_netfilter working\nnf_conntrack working\n'],
     ['a program', missingTools, 'tar\n__proto__\n'],
     ['zram', zram, 'Z'.repeat(1000)],
     ['a number of CPUs', cpus, 'NaN\n'],

@@ -34,6 +34,10 @@ const SAID: readonly (readonly [name: string, said: string])[] = [
     'upgrade-health-job',
     '[ERROR CreateJob]: Job "upgrade-health-check-1" in the namespace "kube-system" did not complete in 15s: client rate limiter Wait returned an error: context deadline exceeded',
   ],
+  [
+    'sandbox-runc',
+    'failed to kill container: unknown error after kill: runc did not terminate successfully: exit status 1: unable to signal init: permission denied',
+  ],
   ['several-runtimes', 'found multiple CRI endpoints on the host. Please define which one do you wish to use'],
   [
     'cgroup-driver',

@@ -273,7 +273,15 @@ describe('a control plane without room for kubeadm’s copy of etcd’s data', (
   const storage = (freeBytes: number): Partial<LinuxFacts> => ({
     storage: [
       {
-        ...{ path: '/etc', isEtcds: false, mountPoint: '/', fileSystem: 'ext4', readOnly: false, freeBytes },
+        ...{
+          path: '/etc',
+          isEtcds: false,
+          mountPoint: '/',
+          fileSystem: 'ext4',
+          readOnly: false,
+          noExec: false,
+          freeBytes,
+        },
         totalBytes: 9 * GIB,
         freeInodes: 0,
         totalInodes: 0,

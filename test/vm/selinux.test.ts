@@ -106,13 +106,15 @@ test('the files that kbuild has written have the labels that the policy wants', 
 
 /** What kbuild has set up on the host, as its kernel tells it. */
 const setUp = (): Promise<string> =>
-  on(`cat /etc/modules-load.d/kbuild.conf; lsmod | grep -oE '^(overlay|br_netfilter) ' | sort
+  on(`cat /etc/modules-load.d/kbuild.conf; lsmod | grep -oE '^(overlay|br_netfilter|nf_conntrack) ' | sort
     sysctl -n net.ipv4.ip_forward net.bridge.bridge-nf-call-iptables
     swapon --show --noheadings; systemctl is-active chrony kubelet containerd`);
 const SET_UP = `# Written by kbuild.
 overlay
 br_netfilter
+nf_conntrack
 br_netfilter 
+nf_conntrack 
 overlay 
 1
 1

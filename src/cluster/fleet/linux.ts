@@ -158,7 +158,7 @@ export const linuxProbes = (inventory: Inventory, host: LinuxHost, watched: Watc
     ...kubernetesProbes(inventory, host),
     ...inventoryProbes(inventory),
     distributedFiles,
-    resolver,
+    resolver: resolver(host),
     firewall,
     cloudInit: surroundings.cloudInit,
     timeServices: timeServices(watched.units),

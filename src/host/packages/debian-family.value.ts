@@ -129,6 +129,7 @@ export const debian: Distribution = {
   id: 'debian',
   name: 'Debian',
   versions: ['12', '13'],
+  newNftSince: '13',
   // 12: the end of its LTS; Debian's own security team stopped on 2026-07-11 (endoflife.date).
   ends: { '12': '2028-06-30', '13': '2028-08-09' },
   support: 'supported',
@@ -139,6 +140,7 @@ export const ubuntu: Distribution = {
   id: 'ubuntu',
   name: 'Ubuntu',
   versions: ['22.04', '24.04', '26.04'],
+  newNftSince: '25.10',
   ends: { '22.04': '2027-04-30', '24.04': '2029-05-31', '26.04': '2031-04-30' },
   support: 'supported',
 };

@@ -120,6 +120,8 @@ export interface Distribution extends Family {
   readonly support: 'supported' | 'known';
   /** From this version on the vendor calls the kernel modules of iptables deprecated. */
   readonly nftablesSince?: string;
+  /** The version with which nft is 1.1.3 or newer. Missing: all may have it, or it is not known. */
+  readonly newNftSince?: string;
   /**
    * The value of `$releasever` with which the newest packages are found. Default: the entry of `versions`.
    */

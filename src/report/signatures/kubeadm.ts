@@ -136,8 +136,10 @@ export const kubeadmSignatures: readonly Signature[] = [
   {
     name: 'etcd-too-many-learners',
     seen: /too many learner members in cluster/,
-    cause: 'another member is just joining, or was left as a learner',
-    remedy: `${RERUN}: a learner that was left behind is removed first`,
+    cause:
+      'another member is just joining, or was left as a learner; a member that etcd 3.5 promoted may be a learner ' +
+      'again after an upgrade to etcd 3.6 (etcd-io/etcd #20793)',
+    remedy: `${RERUN}: a learner that was left behind is removed first; \`kbuild status\` shows learners`,
   },
   {
     name: 'etcd-learner-behind',
@@ -230,8 +232,12 @@ export const kubeadmSignatures: readonly Signature[] = [
   },
   {
     name: 'sandbox-runc',
-    seen: /apparmor.*DENIED.*runc|unable to (?:apply|load) apparmor profile/i,
-    cause: 'AppArmor forbids the runtime to start or stop containers',
-    remedy: 'install the apparmor package, or its newer profile for runc',
+    seen: /apparmor.*DENIED.*runc|unable to (?:apply|load) apparmor profile|unable to signal init: permission denied/i,
+    cause:
+      'AppArmor forbids the runtime to start or stop containers; some systems have a profile for /usr/sbin/runc that ' +
+      'forbids it to end pods, which stay Terminating (opencontainers/runc #4281)',
+    remedy:
+      'install or upgrade the package apparmor; a program at /usr/bin/runc, as kbuild installs it, is not under that ' +
+      'profile; at once: `apparmor_parser -R /etc/apparmor.d/runc`',
   },
 ];

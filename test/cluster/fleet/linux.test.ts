@@ -36,7 +36,7 @@ describe('a fresh Debian 12', () => {
       swaps: [],
       swapUnits: [],
       zram: 'absent',
-      modules: { overlay: 'loadable', br_netfilter: 'loadable' },
+      modules: { overlay: 'loadable', br_netfilter: 'loadable', nf_conntrack: 'working' },
       brokenPackages: [],
       runtimeConfig: 'absent',
       caFingerprint: 'absent',

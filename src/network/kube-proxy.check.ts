@@ -1,0 +1,82 @@
+import { type CheckGroup, eachHost } from '../engine/check.ts';
+import { knownDistribution } from '../host/packages/distributions.value.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import { compareVersions } from '../versions.ts';
+
+/**
+ * The first patch of each minor whose image of kube-proxy has the mended nft (distroless-iptables 0.8.12 and 0.9.4 have
+ * nft 1.0.6.1; kubernetes/kubernetes #136786, #140405). Source: build/common.sh of the releases; that of 1.35.7 was
+ * not read.
+ */
+const MENDED: Readonly<Record<string, string>> = { '1.34': '1.34.10', '1.35': '1.35.8', '1.36': '1.36.3' };
+
+/** The first patch with the mended nft if this version lacks it. */
+function mendedIn({ kubernetes: { version, minor } }: Inventory): string | undefined {
+  const first = MENDED[minor];
+  return first !== undefined && compareVersions(version, first) < 0 ? first : undefined;
+}
+
+const kubeProxyNft = eachHost(
+  {
+    name: 'kube-proxy-nft',
+    title: "kube-proxy's nft understands what the host's nft writes",
+    why:
+      'With `kubeadm.kubeProxy.mode: nftables` the image of kube-proxy runs an nft of its own. Up to Kubernetes ' +
+      '1.34.9, 1.35.7 and 1.36.2 it dies (segmentation fault) at a named set that nft 1.1.3 or newer has made: ' +
+      'those of firewalld, fail2ban or /etc/nftables.conf on new systems. Services then have no ' +
+      'rules. Upgrade to 1.34.10, 1.35.8 or 1.36.3 ' +
+      '([kubernetes/kubernetes #136786](https://github.com/kubernetes/kubernetes/issues/136786)), or use iptables.',
+    severities: ['warning'],
+  },
+  ({ inventory, host, facts }) => {
+    const mended = mendedIn(inventory);
+    const since = knownDistribution(facts)?.newNftSince;
+    const isOld = since !== undefined && compareVersions(facts.osRelease.versionId, since) < 0;
+    const isNode = host.role === 'control-plane' || host.role === 'worker';
+    if (inventory.kubeadm.kubeProxy['mode'] !== 'nftables' || mended === undefined || isOld || !isNode) return [];
+    return [
+      {
+        severity: 'warning',
+        message:
+          `kube-proxy ${inventory.kubernetes.version} dies at a named set that nft 1.1.3 or newer has made, e.g. of ` +
+          'firewalld or fail2ban',
+        remedy: `set kubernetes.version: ${mended} or newer, or kubeadm.kubeProxy.mode: iptables`,
+      },
+    ];
+  },
+);
+
+const kubeProxyMode = eachHost(
+  {
+    name: 'kube-proxy-mode',
+    title: 'kube-proxy does not need kernel modules that the system deprecates',
+    why:
+      'kube-proxy writes iptables rules unless the inventory says otherwise. EL 10 ([hosts](hosts.md)) ' +
+      'deprecates the kernel modules of iptables; some of them are only in `kernel-modules-extra`. Set ' +
+      '`kubeadm.kubeProxy.mode: nftables`, from Kubernetes 1.34.10, 1.35.8 or 1.36.3 on (kube-proxy-nft): it holds ' +
+      'for the whole cluster, needs kernel 5.13 on all Linux hosts, ' +
+      'and `up` changes it on a live cluster too. NodePorts are then only on the main addresses of a node, not ' +
+      'on 127.0.0.1. The default network plugin then writes nftables rules too ([changing a ' +
+      'cluster](changing-a-cluster.md)); other plugins may still write iptables rules.',
+    severities: ['warning'],
+  },
+  ({ inventory, host, facts }) => {
+    const mode = inventory.kubeadm.kubeProxy['mode'] ?? 'iptables';
+    const distribution = knownDistribution(facts);
+    const older = mendedIn(inventory);
+    const isNode = host.role === 'control-plane' || host.role === 'worker';
+    if (!isNode || mode !== 'iptables' || distribution?.nftablesSince === undefined) return [];
+    if (compareVersions(facts.osRelease.versionId, distribution.nftablesSince) < 0) return [];
+    return [
+      {
+        severity: 'warning',
+        message: `${distribution.name} deprecates the kernel modules of iptables, which kube-proxy would use`,
+        remedy:
+          'set kubeadm.kubeProxy.mode: nftables, for the whole cluster' +
+          (older === undefined ? '' : `, with kubernetes.version: ${older} or newer: the nft of this one may die`),
+      },
+    ];
+  },
+);
+
+export const kubeProxyChecks: CheckGroup = { host: [kubeProxyMode, kubeProxyNft] };
