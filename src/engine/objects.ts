@@ -7,6 +7,7 @@ import { holds } from '../inventory/merge.ts';
 import type { JsonObject } from '../shell/decode.ts';
 import { sha256Of } from '../shell/secret.ts';
 import { script } from '../templates.ts';
+import { objectPreview } from './objects-preview.ts';
 import { waitForApi } from './combinators.ts';
 import type { Change, Step, Target } from './step.ts';
 
@@ -43,16 +44,29 @@ const hashOf = (object: JsonObject): unknown =>
 
 const label = (object: JsonObject): string => `${String(object['kind'])} ${String(metadataOf(object)['name'])}`;
 
+/** True where the live object is as kbuild applied it. */
+function isApplied(object: JsonObject, live: JsonObject, compare: Manifest['compare']): boolean {
+  const wanted = stamped(object);
+  return hashOf(live) === hashOf(wanted) && (compare === 'hash' || holds(wanted, live));
+}
+
+/** The missing and differing objects, for `plan --diff`. */
+function previewOf({ objects, compare }: Manifest, live: ClusterUp['objects']): string {
+  const previews = objects.flatMap((object) => {
+    const found = live.get(objectKey(object));
+    return found !== undefined && isApplied(object, found, compare) ? [] : [objectPreview(stamped(object), found)];
+  });
+  return previews.join('\n');
+}
+
 /** What is missing or different in the cluster, for the summary; undefined if nothing is. */
 function difference({ objects, compare }: Manifest, cluster: ClusterUp): string | undefined {
   const missing: string[] = [];
   const differing: string[] = [];
   for (const object of objects) {
-    const wanted = stamped(object);
     const live = cluster.objects.get(objectKey(object));
     if (live === undefined) missing.push(label(object));
-    else if (hashOf(live) !== hashOf(wanted)) differing.push(label(object));
-    else if (compare === 'fields' && !holds(wanted, live)) differing.push(label(object));
+    else if (!isApplied(object, live, compare)) differing.push(label(object));
   }
   if (missing.length === 0 && differing.length === 0) return undefined;
   if (missing.length === objects.length) return 'found none';
@@ -120,6 +134,7 @@ export const manifest = (name: string, wanted: (inventory: Inventory) => Manifes
     return [
       {
         summary: `apply ${desired.title} (${found})`,
+        preview: () => Promise.resolve(previewOf(desired, facts.state === 'up' ? facts.objects : new Map())),
         apply: (on) =>
           applyObjects(
             target,

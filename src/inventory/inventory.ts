@@ -145,12 +145,12 @@ export interface FileToDistribute {
   readonly mode: number;
 }
 
-/** Objects applied to the cluster after the network plugin: multi-document YAML, already read. */
+/** Objects for the cluster, of a manifest or a chart. `secrets`: a chart's secret values, which may stand in them. */
 export interface UserManifest {
-  /** The file or URL it came from. */
+  /** The file or URL it came from, or `chart NAME VERSION`. */
   readonly source: string;
-  /** Parsed documents, each with apiVersion, kind and metadata.name. */
   readonly objects: readonly JsonObject[];
+  readonly secrets?: readonly Secret[];
 }
 
 /** The container runtimes that an inventory can name. */

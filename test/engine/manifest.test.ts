@@ -146,3 +146,35 @@ describe('what the inventory no longer names', () => {
     expect(change).not.toMatch(/delete [^;]*Namespace/);
   });
 });
+
+describe('plan --diff', () => {
+  const secret = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: 's', namespace: 'a' },
+    stringData: { key: 'k1' },
+  };
+  const scaled = { ...thing, spec: { cpu: 2 } };
+  const inventory = inventoryOf({ manifests: [{ source: 'x.yaml', objects: [scaled, secret, crd] }] });
+  const previewOf = async (live: readonly JsonObject[]): Promise<string> => {
+    const [change] = userManifests.diff(target(clusterOf({ objects: liveOf(live) }), inventory));
+    return change!.preview!(recordingOn().on);
+  };
+
+  test('shows what changes in an object, and nothing of those that stay', async () => {
+    expect(await previewOf([thing, secret, crd])).toMatchInlineSnapshot(`
+      "Thing one
+            app.kubernetes.io/managed-by: kbuild
+        spec:
+      -   cpu: 1
+      +   cpu: 2"
+    `);
+  });
+
+  test('shows new objects, and no value of a Secret', async () => {
+    const shown = await previewOf([scaled, { ...secret, stringData: { key: 'k0' } }]);
+    expect(shown).toContain('CustomResourceDefinition things.example.com (new)\n+ apiVersion: apiextensions.k8s.io/v1');
+    expect(shown).toContain('-   key: (hidden, old)\n+   key: (hidden, new)');
+    expect(shown).not.toMatch(/k[01]/);
+  });
+});

@@ -8,6 +8,7 @@ import type { InventoryFile } from '../schema/schema.ts';
 import { hooksHere } from './host-settings.ts';
 import { kubernetesKeys, runtimeKeys, type RuntimeKeys, type SigningKeys } from './keys.ts';
 import { kubeletPatchProblems } from './kubelet-patch.ts';
+import { readCharts } from './charts.ts';
 import { type AppliedManifests, readManifests } from './manifests.ts';
 import { type Reader, readerOf, type Report } from './reader.ts';
 import type { Sources } from './sources.ts';
@@ -206,7 +207,9 @@ async function trustedAuthorities(
 export async function gather(file: InventoryFile, folder: string, sources: Sources, report: Report): Promise<Gathered> {
   const reader = readerOf(folder, sources, report);
   const { runtime, kubernetes, kubeadm } = file;
-  const applied = await readManifests(reader, file, report);
+  const applied = await readManifests(reader, file, report, (others) =>
+    readCharts(file, others, { reader, helm: sources.helm }),
+  );
   const patchFolder = kubeadm.patches;
   const patchPath = ['kubeadm', 'patches'];
   return {

@@ -67,13 +67,14 @@ export function manifestObjects(text: string, source: string): readonly JsonObje
 
 /** Manifests that kbuild applies as others wrote them. */
 export interface AppliedManifests {
-  /** Of `manifests:`, in its order. */
+  /** Of `charts:`, then of `manifests:`, in their order. */
   readonly manifests: readonly UserManifest[];
   /** Of the network plugin, in the order of its setting. */
   readonly pluginManifests: readonly UserManifest[];
 }
 
-interface PlacedManifest extends UserManifest {
+/** A manifest, and the setting that names it. */
+export interface PlacedManifest extends UserManifest {
   readonly path: Path;
 }
 
@@ -100,9 +101,14 @@ function reportRepeatedObjects(manifests: readonly PlacedManifest[], report: Rep
 
 /**
  * Reads the manifests that the inventory names, and reports what cannot be applied together. URLs only where they may
- * be fetched.
+ * be fetched. `charts` renders those of the inventory.
  */
-export async function readManifests(reader: Reader, file: InventoryFile, report: Report): Promise<AppliedManifests> {
+export async function readManifests(
+  reader: Reader,
+  file: InventoryFile,
+  report: Report,
+  charts: (others: readonly UserManifest[]) => Promise<readonly PlacedManifest[]>,
+): Promise<AppliedManifests> {
   const all = (at: Path, entries: readonly ManifestEntry[]): Promise<readonly PlacedManifest[]> =>
     Promise.all(
       entries.map(async (entry, i) => {
@@ -112,10 +118,15 @@ export async function readManifests(reader: Reader, file: InventoryFile, report:
     );
   const { manifests: published } = pluginFile(file);
   const ofPlugin = published === undefined ? [] : await all(published.path, published.entries(file));
-  const manifests = await all(['manifests'], file.manifests);
+  const named = await all(['manifests'], file.manifests);
+  const manifests = [...(await charts([...ofPlugin, ...named])), ...named];
   reportRepeatedObjects([...ofPlugin, ...manifests], report);
   const missing = published?.missing(ofPlugin);
   if (published !== undefined && missing !== undefined) report(published.path, missing);
-  const plain = ({ source, objects }: PlacedManifest): UserManifest => ({ source, objects });
+  const plain = ({ source, objects, secrets }: PlacedManifest): UserManifest => ({
+    source,
+    objects,
+    ...(secrets === undefined || secrets.length === 0 ? {} : { secrets }),
+  });
   return { manifests: manifests.map(plain), pluginManifests: ofPlugin.map(plain) };
 }

@@ -114,7 +114,7 @@ export function issueMessage(issue: RawIssue, found: Located | undefined): strin
 
 /** Names of other tools (kubespray, k0sctl, KubeOne, Cluster API, ansible, ssh) for settings, and where these are. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
-  addons: 'objects for the cluster are files or URLs in `manifests`',
+  addons: 'Helm charts are in `charts`, files and URLs of objects in `manifests`',
   ansible_host: 'the address of a host is `address`',
   ansible_user: 'the user is `ssh: { user: NAME }`, for all hosts or for one',
   apiEndpoint: 'write kubernetes: { endpoint: "host:port" }',

@@ -7,6 +7,7 @@ import {
   signingElsewhere,
   validityPeriods,
 } from './rules/certificates.ts';
+import { chartSources } from './rules/charts.ts';
 import {
   balancersOfUse,
   endpointCannotMove,
@@ -101,6 +102,7 @@ export const rules: readonly Rule[] = [
   registries,
   plainHttp,
   manifestSources,
+  chartSources,
   ownedByKubeadm,
   ownedByKubelet,
   typedOverrides,

@@ -3,6 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { openPlainFile } from '../../shell/plain-file.ts';
+import { type Helm, helmOf } from './helm.ts';
 
 const MAX_REDIRECTS = 10;
 
@@ -44,6 +45,8 @@ export interface Sources {
    * act meanwhile.
    */
   readonly filter?: (command: string, input: string, variables: Readonly<Record<string, string>>) => Promise<string>;
+  /** Renders charts; missing if no command may run. */
+  readonly helm?: Helm;
   /** Runs a hook with additional environment `variables`, and ends it with all that it started after `timeoutMs`. */
   readonly hook?: (command: string, variables: Readonly<Record<string, string>>, timeoutMs: number) => Promise<void>;
 }
@@ -170,6 +173,8 @@ export function localSources(options: {
       resolve(cwd, folder, path === '~' || path.startsWith('~/') ? `${home}${path.slice(1)}` : path),
     read: (path, limit) => readAtMost(path === '-' ? 0 : path, limit),
     list: async (path) => (await readdir(path)).sort(),
-    ...(reach === 'all' ? { fetch: fetchAtMost, command: runCommand, filter: runFilter(env), hook: runHook(env) } : {}),
+    ...(reach === 'all'
+      ? { fetch: fetchAtMost, command: runCommand, filter: runFilter(env), hook: runHook(env), helm: helmOf(env) }
+      : {}),
   };
 }

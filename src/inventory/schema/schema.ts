@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { charts } from './charts.ts';
 import { certificates, dns, files, hooks } from './cluster.ts';
 import { downloads } from './downloads.ts';
 import { freeObject, image, ipv4, label, localPath, manifestEntry, port, text, url } from './formats.ts';
@@ -140,6 +141,7 @@ export const inventorySchema = z
     timeSync: timeSync.exactOptional(),
     hooks,
     rollout,
+    charts,
     manifests: z
       .array(manifestEntry())
       .default([])
