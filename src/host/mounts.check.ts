@@ -37,7 +37,7 @@ const executablePaths = eachHost(
       'Hardening guides mount /var, /opt and /tmp with `noexec`. The runtime runs the plugins of the pod network ' +
       'from `/opt/cni/bin`: with `noexec` no pod gets an address. Below `/var/lib` pods run what lies in their ' +
       'volumes, and `upgrade` runs the next kubeadm from `/var/lib/kbuild`. `/tmp` may have it: nothing is run ' +
-      'there. `mount -o remount,exec PATH`, and take `noexec` out of /etc/fstab; or mount a file system of its own there.',
+      'there. `mount -o remount,exec PATH`, and take `noexec` out of /etc/fstab; or mount a file system of its own.',
     severities: ['error', 'warning'],
   },
   ({ facts, host }) =>
