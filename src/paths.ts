@@ -2,8 +2,8 @@
 export const OWN_HEADER = '# Written by kbuild';
 
 /**
- * Files and folders that kbuild writes on a Linux host, except those of the container runtime and of package managers
- * (components/). `reset` removes them or restores what was there before.
+ * Files and folders that kbuild writes on a Linux host, except those of container runtimes (`runtime/`) and of package
+ * managers (`host/packages/`). `reset` removes them or restores what was there before.
  */
 export const paths = {
   /** Volatile state: lock, jobs. A tmpfs, so a reboot clears it. */

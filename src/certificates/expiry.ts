@@ -2,7 +2,7 @@ import type { LinuxFacts } from '../cluster/fleet/linux.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { KUBEADM_AUTHORITIES } from './authorities.value.ts';
 import type { Certificate } from './certificates.facts.ts';
-import { daysLeft, isDue, leftText } from './fingerprint.value.ts';
+import { daysLeft, isDue, leftText } from './validity.value.ts';
 
 /**
  * The program or person that renews a certificate. `kbuild`: `up` and `certs renew`. `kubelet`: its own certificate.

@@ -7,7 +7,8 @@ import type { Inventory } from '../inventory/inventory.ts';
 import { type KubeadmAuthority, ownAuthority } from './authorities.value.ts';
 import { renewedAuthority } from './authority-files.ts';
 import { authorityCertificate, type AuthorityCertificate } from './certificates.facts.ts';
-import { certificatesIn, leftText, shortFingerprint } from './fingerprint.value.ts';
+import { certificatesIn, shortFingerprint } from './fingerprint.value.ts';
+import { leftText } from './validity.value.ts';
 import {
   bundleText,
   type KeepControlPlane,

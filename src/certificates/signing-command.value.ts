@@ -4,7 +4,7 @@ import type { Authority, SigningRequest } from '../inventory/control-plane.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { type KubeadmAuthority, ownAuthority, settingOf } from './authorities.value.ts';
 import { certified, type Certified, pemBytes, requested } from './certificate.value.ts';
-import { daysLeft, RENEWED_AT_DAYS } from './fingerprint.value.ts';
+import { daysLeft, RENEWED_AT_DAYS } from './validity.value.ts';
 
 /** An authority that signs by a command: neither kbuild nor a host has its key. */
 export type SigningAuthority = Extract<Authority, { readonly sign: unknown }> & {

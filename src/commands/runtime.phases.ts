@@ -15,16 +15,12 @@ import { watchingRuntime } from '../runtime/version.step.ts';
 
 /** What brings a joined host to an edited `runtime.version` and `runtime.cgroupDriver`. */
 export const runtimeVersion = (inventory: Inventory): NodeChange<'linux'> =>
-  runtimeRoll(
-    inventory,
-    { timeoutMs: inventory.rollout.drainTimeoutMs },
-    {
-      before: [jobEnded],
-      byRuntime: kubeletByRuntime,
-      byDriver: [podsByDriver, ...(etcdHosts(inventory).length === 0 ? [] : [etcdByDriver])],
-      gates: [nodeReady, controlPlaneServes, networkReady, cgroupProved],
-    },
-  );
+  runtimeRoll(inventory, {
+    before: [jobEnded],
+    byRuntime: kubeletByRuntime,
+    byDriver: [podsByDriver, ...(etcdHosts(inventory).length === 0 ? [] : [etcdByDriver])],
+    gates: [nodeReady, controlPlaneServes, networkReady, cgroupProved],
+  });
 
 /** True while the runtime of some node changes, for which the node is drained. */
 const someDrain = ({ inventory, fleet }: Target): boolean =>

@@ -4,7 +4,7 @@ import { acting } from '../cluster/live.ts';
 import { CORDONED, DRAINED, hasStaleNotes, isDrained, WORKLOADS } from '../cluster/nodes.ts';
 import { CommandError, NotConverged } from '../errors.ts';
 import { kubectl } from '../inventory/api-server.ts';
-import type { Host, LinuxHost } from '../inventory/inventory.ts';
+import type { Host, Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { script } from '../templates.ts';
 import { runs } from './combinators.ts';
 import { hooksFor, runHooks } from './hooks.ts';
@@ -42,7 +42,8 @@ type Noting = 'notes workloads' | 'notes nothing';
 /** What is drained, and how. */
 export interface DrainOptions {
   readonly noting: Noting;
-  readonly drain: Drain;
+  /** A function: what the inventory says. */
+  readonly drain: Drain | ((inventory: Inventory) => Drain);
   /** True: pods without a controller are deleted, and nothing makes them again. False: they fail the drain. */
   readonly losesPods: boolean;
   /** The control plane that drains it. */
@@ -117,8 +118,9 @@ export const cordoned: AnyStep = {
  * volumes
  */
 export const drainChanges =
-  ({ drain, noting, losesPods, through, failed }: DrainOptions) =>
+  ({ drain: given, noting, losesPods, through, failed }: DrainOptions) =>
   (target: AnyTarget): readonly Change[] => {
+    const drain = typeof given === 'function' ? given(target.inventory) : given;
     const node = registeredNode(target);
     if (drain === 'no' || node === undefined || isDrained(node)) return [];
     const { inventory, host, fleet } = target;

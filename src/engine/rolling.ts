@@ -175,12 +175,11 @@ export const drainedAsTold = ({ drain, losesPods }: RollOptions): AnyStep =>
       'pods that no controller makes again',
   );
 
-/** Drains a node in `up`, which has no options for that. */
-export const drainedByUp = (drain: Drain): AnyStep =>
-  drainForAWhile(
-    { drain, losesPods: false },
-    ({ name }) => `Or drain the node yourself first: \`kubectl drain ${name}\` with the flags that you accept`,
-  );
+/** Drains a node in `up`, which has no options for that but the inventory's `rollout.drainTimeout`. */
+export const drainedByUp: AnyStep = drainForAWhile(
+  { drain: ({ rollout }) => ({ timeoutMs: rollout.drainTimeoutMs }), losesPods: false },
+  ({ name }) => `Or drain the node yourself first: \`kubectl drain ${name}\` with the flags that you accept`,
+);
 
 /**
  * Nodes outside the batch that kbuild has drained and that take no pods yet, and nodes that do, but whose workloads are

@@ -1,5 +1,5 @@
 import type { Due } from '../certificates/expiry.ts';
-import { isDue, leftText, RENEWED_BEFORE_MS } from '../certificates/fingerprint.value.ts';
+import { isDue, leftText, RENEWED_BEFORE_MS } from '../certificates/validity.value.ts';
 import type { Change, Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
 import { etcdHosts } from '../inventory/hosts.ts';

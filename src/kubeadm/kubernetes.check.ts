@@ -1,4 +1,4 @@
-import { daysLeft } from '../certificates/fingerprint.value.ts';
+import { daysLeft } from '../certificates/validity.value.ts';
 import { apiServerVersions, apiVersionsText, isMixed, lowestApiServer } from '../cluster/api-versions.ts';
 import type { LinuxFacts } from '../cluster/fleet/linux.ts';
 import type { ClusterUp } from '../cluster/fleet/view.ts';

@@ -1,6 +1,6 @@
 import type { Certificate } from '../certificates/certificates.facts.ts';
 import { type Renewer, renewerOf } from '../certificates/expiry.ts';
-import { daysLeft } from '../certificates/fingerprint.value.ts';
+import { daysLeft } from '../certificates/validity.value.ts';
 import { type Fleet, observedLinux, observedWindows } from '../cluster/fleet/fleet.ts';
 import { FactError } from '../errors.ts';
 import type { Inventory } from '../inventory/inventory.ts';

@@ -1,4 +1,4 @@
-import { daysLeft } from '../certificates/fingerprint.value.ts';
+import { daysLeft } from '../certificates/validity.value.ts';
 import type { Problem } from '../cluster/health.ts';
 import { table } from './text.ts';
 import { areMixed, type HostVersions, versionRows } from './versions.ts';

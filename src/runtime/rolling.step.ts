@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { passRestartGate } from '../cluster/restart-gate.ts';
 import { standing } from '../cluster/standing.ts';
 import { mapChanges, orWaitForApi, when, withInventory } from '../engine/combinators.ts';
-import { type Drain, registeredNode } from '../engine/drain.ts';
+import { registeredNode } from '../engine/drain.ts';
 import {
   isChanging,
   noteForgotten,
@@ -186,7 +186,6 @@ interface ForNode {
  */
 export function runtimeRoll(
   inventory: Parameters<typeof runtimeSteps>[0],
-  drain: Drain,
   { before, byRuntime, byDriver, gates }: ForNode & { readonly before: readonly Step[] },
 ): NodeChange<'linux'> {
   const whole = (step: Step): Step => ({ ...watchingRuntime(step), needs: 'whole-control-plane' });
@@ -194,7 +193,7 @@ export function runtimeRoll(
     isDue: isDrainedFor,
     before: [...before, whole(othersChanged)],
     note: { written: changeNoted, forgotten: changeDone, isOurs: drainsForRuntime },
-    drain: drainedByUp(drain),
+    drain: drainedByUp,
     whileDrained: [
       ...[moved, kubeletFollows(byRuntime)],
       ...[...runtimeSteps(inventory), ...byDriver].map(changed),

@@ -6,9 +6,6 @@ import { jobEnded } from '../host/idle.step.ts';
 import { containerdChanges, containerdReplaced } from './containerd.step.ts';
 import { windowsNodeReady, windowsPodsReady } from './ready.step.ts';
 
-/** How long the drain of a node may take, in ms, as for the runtime of Linux hosts. */
-const DRAIN_MS = 5 * 60_000;
-
 const isDue = (target: Target<'windows'>): boolean => containerdChanges(target).length > 0;
 const isUnderWay = (target: Target<'windows'>): boolean => isDue(target) || isChanging(target);
 
@@ -31,7 +28,7 @@ export const containerdRoll: NodeChange<'windows'> = {
   isDue,
   before: [jobEnded],
   note: { written: changeNoted, forgotten: changeDone, isOurs: isUnderWay },
-  drain: drainedByUp({ timeoutMs: DRAIN_MS }),
+  drain: drainedByUp,
   whileDrained: containerdReplaced.map((step) => whileNoted<'windows'>(isUnderWay, step)),
   gates: [windowsNodeReady, windowsPodsReady].map((gate) => whileNoted<'windows'>(isChanging, gate)),
 };

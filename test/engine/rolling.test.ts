@@ -73,7 +73,7 @@ test('no node is drained without its note: both wait while the API does not answ
   const note = annotation('kbuild.dev/test');
   const always = (): true => true;
   const change: NodeChange<'linux'> = {
-    ...{ isDue: always, before: [], whileDrained: [], gates: [], drain: drainedByUp({ timeoutMs: 1000 }) },
+    ...{ isDue: always, before: [], whileDrained: [], gates: [], drain: drainedByUp },
     note: {
       written: noteWritten('noted', note, () => ({ summary: 'note it', text: 'x' })),
       forgotten: noteForgotten('forgotten', note, { summary: () => 'forget it', willStand: always }),

@@ -252,6 +252,23 @@ describe('containerd of a host that has joined', () => {
     expect(states).toEqual(['Running', 'Running']);
   });
 
+  test('is replaced on a node whose drain may take as long as rollout.drainTimeout says', async () => {
+    const it = await joined();
+    const inventory = { ...it.inventory, rollout: { ...it.inventory.rollout, drainTimeoutMs: 42_000 } };
+    const drained = up(it).find(({ name, diff }) => name === 'drained' && diff(target(it)).length > 0)!;
+    const deadlines: (number | undefined)[] = [];
+    const { remote } = remoteOf(it.host, it.machine);
+    const seeing = {
+      ...remote,
+      job: (_: string, { deadlineMs }: { readonly deadlineMs?: number }) => {
+        deadlines.push(deadlineMs);
+        return Promise.resolve('');
+      },
+    };
+    for (const { apply } of drained.diff({ ...target(it), inventory })) await apply?.((() => seeing) as never);
+    expect(deadlines).toEqual([42_000 + 5 * 60_000]);
+  });
+
   test('that was replaced lets the node take pods again though one observation of the API fails', async () => {
     const it = withContainerd(await joined(), world().host.windows.containerd.version);
     const last = up(it).filter(({ name }) => ['uncordoned', 'workloads-back', 'runtime-change-done'].includes(name));

@@ -1,4 +1,4 @@
-import { daysLeft, RENEWED_AT_DAYS } from '../../certificates/fingerprint.value.ts';
+import { daysLeft, RENEWED_AT_DAYS } from '../../certificates/validity.value.ts';
 import { onceForEach } from '../../shell/memo.ts';
 import { lines, numberOf, probe, probeInPlace } from '../../shell/probe.ts';
 import { watchedMap } from '../../shell/watched.ts';

@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net';
 import { signsAnyByCommand } from '../../certificates/authorities.value.ts';
-import { RENEWED_BEFORE_MS } from '../../certificates/fingerprint.value.ts';
+import { RENEWED_BEFORE_MS } from '../../certificates/validity.value.ts';
 import { withKubeletAuthority } from '../../kubeadm/kubelet-serving.value.ts';
 import { pluginFile } from '../../network/plugins.file.ts';
 import { minorFacts, minorOf, supportedMinors } from '../../versions.ts';

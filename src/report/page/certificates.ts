@@ -1,4 +1,4 @@
-import { daysLeft, RENEWED_AT_DAYS } from '../../certificates/fingerprint.value.ts';
+import { daysLeft, RENEWED_AT_DAYS } from '../../certificates/validity.value.ts';
 import type { RunRecord } from '../record/line.ts';
 import { hostList } from '../text.ts';
 import { badge, byKey, card, html, type Html, lineOf, moment, percent, said, sign } from './html.ts';
