@@ -63,12 +63,12 @@ const libraries: readonly Plugin[] = [
   ),
   // kbuild draws with a renderer of its own. listr2's default one would load these when it begins.
   instead('no-default-renderer', /^(?:log-update|cli-truncate|wrap-ansi)$/, /\/listr2\//, 'export {}'),
-  // Only load balancers have files that are made of a template.
+  // Only load balancers have files that are made of a template. Its own entry would load the file system's functions too.
   instead(
     'late-handlebars',
     /^handlebars$/,
     /\/src\//,
-    "export default { compile: (...args) => requireFrom(import.meta.url)('handlebars').compile(...args) }",
+    "export default { compile: (...args) => require('handlebars/dist/cjs/handlebars.js').default.compile(...args) }",
   ),
 ];
 
@@ -88,6 +88,9 @@ export const MODULE_BANNER = [
   "import { createRequire as requireFrom } from 'node:module';",
   'let requireHere; const require = (name) => (requireHere ??= requireFrom(import.meta.url))(name);',
 ].join(' ');
+
+/** CommonJS has no `import.meta.url`. */
+const CJS_BANNER = "const importMetaUrl = require('node:url').pathToFileURL(__filename).href;";
 
 const asModules = {
   format: 'esm',
@@ -126,9 +129,7 @@ export async function buildProgram(out: string, plugins: readonly Plugin[] = [])
     entryNames: 'program-[hash]',
     outExtension: { '.js': '.cjs' },
     format: 'cjs',
-    banner: {
-      js: "const { createRequire: requireFrom } = require('node:module'), importMetaUrl = require('node:url').pathToFileURL(__filename).href;",
-    },
+    banner: { js: CJS_BANNER },
     define: { 'import.meta.url': 'importMetaUrl' },
     plugins: [...plugins, ...libraries],
   });
@@ -154,6 +155,20 @@ export async function buildLibrary(out: string): Promise<Metafile> {
     outdir: out,
     splitting: true,
     plugins: [...libraries],
+  });
+  return metafile;
+}
+
+/** The program as one CommonJS file, all that it loads late included. `plugins` put templates and version into it. */
+export async function buildOneFile(outfile: string, plugins: readonly Plugin[]): Promise<Metafile> {
+  const { metafile } = await build({
+    ...common,
+    entryPoints: ['src/cli/main.ts'],
+    outfile,
+    format: 'cjs',
+    banner: { js: CJS_BANNER },
+    define: { 'import.meta.url': 'importMetaUrl' },
+    plugins: [...plugins, ...libraries],
   });
   return metafile;
 }
