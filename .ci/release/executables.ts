@@ -10,7 +10,7 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { join, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import type { Plugin } from 'esbuild';
 import { buildOneFile } from '../../bundle.config.ts';
 import { executableName, NODE, type PLATFORMS } from './platforms.ts';
@@ -114,7 +114,8 @@ export function executable(platform: Platform, builder: string, node: string, sc
   writeFileSync(
     config,
     JSON.stringify({
-      main: script,
+      // Without its folder: the path is in the executable.
+      main: basename(script),
       mainFormat: 'commonjs',
       executable: node,
       output,
@@ -124,7 +125,11 @@ export function executable(platform: Platform, builder: string, node: string, sc
       execArgvExtension: 'none',
     }),
   );
-  execFileSync(builder, ['--build-sea', config], { stdio: ['ignore', 'ignore', 'inherit'] });
+  // V8's hashes come from this seed, and with them the order in its compiled code; it is accepted without the flag too.
+  execFileSync(builder, ['--random-seed=1', '--build-sea', config], {
+    cwd: dirname(script),
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   rmSync(config);
   chmodSync(output, 0o755);
   return name;
