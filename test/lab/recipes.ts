@@ -251,6 +251,7 @@ export function recipes(
     [CONTAINERD_VERSIONS_PATH]: containerdVersions,
     [DOCKER_PATH]: dockerRepository(mirrors, keys, { CONTAINERD: repositories.containerd }),
     [KUBE_VIP_PATH]: kubeVipImage({ BOOTSTRAP: bootstrap, TOOLS: tools }),
+    [HELM_PATH]: helm,
   };
   return { systems, tools, images, repositories, onDemand };
 }
@@ -288,6 +289,16 @@ export const CONTAINERD_VERSIONS_PATH = 'containerd-versions';
 
 /** Where the repositories of CRI-O, deb and rpm, are served. */
 export const CRIO_PATH = join('cri-o', `v${CRIO_MINOR}`);
+
+/** The folder of Helm, which renders charts on this machine. */
+export const HELM_PATH = 'helm';
+
+const helm: Artifact = {
+  name: `helm-${VERSIONS.helm}`,
+  recipe: 'helm',
+  params: { VERSION: `v${VERSIONS.helm}` },
+  go: true,
+};
 
 /** Where the storage of the registry is that has kube-vip's image alone. */
 export const KUBE_VIP_PATH = 'kube-vip-image';

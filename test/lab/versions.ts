@@ -61,6 +61,7 @@ export const VERSIONS = {
   agnhost: '2.53',
   /** Newer ones cannot be built here: the checksum database does not have them. */
   kubeVip: '0.9.1',
+  helm: '3.19.0',
 } as const;
 
 /** An older patch of the lab's containerd, that one, and a newer minor: what a change of its version goes through. Made when a test asks. */

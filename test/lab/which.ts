@@ -92,7 +92,7 @@ const RUNTIMES = [
 ];
 const NETWORKS = [
   ...scenario('cluster', 'firewall'),
-  ...long('calico', 'kube-proxy-mode', 'service-subnets', 'dns', 'windows-host-gw'),
+  ...long('calico', 'charts', 'kube-proxy-mode', 'service-subnets', 'dns', 'windows-host-gw'),
 ];
 const BACKUPS = long('backup', 'all-lost', 'restore');
 const SESSIONS = [
@@ -117,7 +117,7 @@ export const MUST_RUN: Readonly<Record<string, readonly string[]>> = {
   'src/etcd': ETCD,
   'src/host': [...INSTALLS, ...CHECKS, ...scenario('variants'), ...long('reboot', 'changes', 'rollout')],
   'src/host/packages': [...INSTALLS, ...scenario('variants')],
-  'src/inventory': [...scenario('variants'), 'kubeadm-oracle.test.ts', ...long('inventories', 'groups')],
+  'src/inventory': [...scenario('variants'), 'kubeadm-oracle.test.ts', ...long('inventories', 'groups', 'charts')],
   'templates/tables': [...scenario('variants'), 'kubeadm-oracle.test.ts', ...long('inventories', 'groups')],
   'src/kubeadm': [...CONTROL_PLANES, ...SETTINGS, ...scenario('cluster'), ...long('inventories')],
   'src/network': NETWORKS,
