@@ -42,7 +42,8 @@ const builtPlugin: Rule = ({ network: { plugin } }) => {
   return [
     problem(
       ['network', 'plugin'],
-      `${plugin} is not built yet: kbuild has no steps that install it; use one of: ${names.join(', ')}`,
+      `${plugin} is not built yet: kbuild has no steps that install it; use one of: ${names.join(', ')}; with none, ` +
+        'its chart in charts installs it (docs/charts.md)',
     ),
   ];
 };

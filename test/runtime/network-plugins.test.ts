@@ -93,7 +93,7 @@ hosts:
   - { name: cp1, address: 10.0.0.11, role: control-plane }
 `;
     expect(await problemsOf(text)).toEqual([
-      '4:11 network.plugin: cilium is not built yet: kbuild has no steps that install it; use one of: flannel, calico, none',
+      '4:11 network.plugin: cilium is not built yet: kbuild has no steps that install it; use one of: flannel, calico, none; with none, its chart in charts installs it (docs/charts.md)',
       '7:33 kubeadm.cluster.proxy.disabled: is set by kbuild: Cilium runs beside kube-proxy',
     ]);
   });
