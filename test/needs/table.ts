@@ -8,7 +8,7 @@
  * reason (`require-all.ts`). `skip-reporter.ts` collects the reasons. There is no other way to skip a test: `needs.test.ts`.
  */
 import { accessSync, constants, statSync } from 'node:fs';
-import { userInfo } from 'node:os';
+import { networkInterfaces, userInfo } from 'node:os';
 import { delimiter, join } from 'node:path';
 
 interface Program {
@@ -57,6 +57,12 @@ const CONDITIONS = {
       : `needs Linux and its userland, as the hosts have them (found ${process.platform})`,
   root: () => (process.geteuid?.() === 0 ? undefined : `needs root (found ${userInfo().username})`),
   'ordinary-user': () => (process.geteuid?.() === 0 ? 'needs an ordinary user (found root)' : undefined),
+  address: () =>
+    Object.values(networkInterfaces()).some((all = []) =>
+      all.some(({ family, internal }) => family === 'IPv4' && !internal),
+    )
+      ? undefined
+      : 'needs an IPv4 address that other machines reach (found none but that of the loopback interface)',
 } as const satisfies Readonly<Record<string, () => string | undefined>>;
 
 export type ProgramName = keyof typeof PROGRAMS;
