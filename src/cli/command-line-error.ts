@@ -15,6 +15,7 @@ const MEANT: Readonly<Record<string, string>> = {
   destroy: 'to undo the whole cluster with its data: read `kbuild reset --help`',
   diff: '`kbuild plan --diff` shows what would change',
   down: 'kbuild does not stop a cluster: shut its hosts down. To undo it with its data: read `kbuild reset --help`',
+  expand: '`kbuild up` joins the hosts that the inventory has and the cluster has not',
   get: '`kbuild status` shows the cluster; kubectl its objects',
   install: '`kbuild up` makes the hosts what the inventory says',
   lint: '`kbuild validate` checks the inventory',
@@ -23,6 +24,9 @@ const MEANT: Readonly<Record<string, string>> = {
   ls: '`kbuild status` shows the cluster',
   preflight: '`kbuild check` looks at the hosts and changes nothing',
   run: '`kbuild up` makes the hosts what the inventory says',
+  scale:
+    '`kbuild up` joins the hosts that the inventory has and the cluster has not; `kbuild remove HOST` takes one away',
+  teardown: 'to undo the whole cluster with its data: read `kbuild reset --help`',
   test: '`kbuild check` looks at the hosts and changes nothing',
   uninstall: 'to undo the whole cluster with its data: read `kbuild reset --help`',
   update: '`kbuild upgrade` changes the version; `kbuild up` applies an edited inventory',

@@ -38,13 +38,23 @@ if command -v nft >/dev/null; then
   done
 fi
 
-# kube-proxy's IPVS mode: virtual servers at the addresses of its own interface, and its sets.
+# kube-proxy's IPVS mode: virtual servers at the addresses of its own interface, NodePorts (of the default range) at the
+# addresses of the host, and its sets. Virtual servers of others stay.
+has() { printf '%s\n' "$1" | grep -qxF "$2"; }
+addresses_of() { ip -o addr show "$@" | awk '{ sub(/\/.*/, "", $4); print $4 }'; }
 if ip link show kube-ipvs0 >/dev/null 2>&1; then
   if command -v ipvsadm >/dev/null; then
-    addresses=$(ip -o addr show dev kube-ipvs0 | awk '{ sub(/\/.*/, "", $4); print $4 }')
+    services=$(addresses_of dev kube-ipvs0)
+    own=$(addresses_of)
     ipvsadm -Sn | awk '$1 == "-A" { print $2, $3 }' | while read -r protocol server; do
-      if printf '%s\n' "$addresses" | grep -qxF "$(echo "${server%:*}" | tr -d '[]')"; then ipvsadm -D "$protocol" "$server"; fi
+      address=$(echo "${server%:*}" | tr -d '[]')
+      port=${server##*:}
+      if has "$services" "$address" || { has "$own" "$address" && [ "$port" -ge 30000 ] && [ "$port" -le 32767 ]; }; then
+        ipvsadm -D "$protocol" "$server"
+      fi
     done
+  else
+    echo 'virtual servers of IPVS at NodePorts stay until the host restarts: it has no ipvsadm' >&2
   fi
   ip link delete kube-ipvs0
 fi

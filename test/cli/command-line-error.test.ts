@@ -23,6 +23,7 @@ describe('a word that is no command', () => {
       remedy: 'did you mean "status"?',
     });
     expect(unknown('apply').remedy).toContain('`kbuild up`');
+    expect(unknown('expand').remedy).toContain('`kbuild up` joins the hosts');
     expect(unknown('xyzzy').remedy).toBe('kbuild --help lists them');
   });
 
@@ -30,7 +31,7 @@ describe('a word that is no command', () => {
     expect(unknown(word).remedy).not.toMatch(/reset|restore|remove|unlock/);
   });
 
-  test.each(['destroy', 'delete', 'uninstall'])('%s is explained, and asks to read the help first', (word) => {
+  test.each(['destroy', 'delete', 'teardown', 'uninstall'])('%s is explained, and asks to read the help first', (word) => {
     expect(unknown(word).remedy).toContain('read `kbuild reset --help`');
   });
 });

@@ -287,6 +287,15 @@ const VALUES: readonly Bad[] = [
     /can only be a worker/,
   ],
   [
+    'a mixed cluster in which CoreDNS has no Linux node',
+    line(14, '    role: worker\n    os: windows').replace(
+      'role: control-plane',
+      'role: control-plane\n    taints: [{ key: dedicated, value: cp, effect: NoSchedule }]',
+    ),
+    '9:3 hosts:',
+    /no Linux node on which CoreDNS can run/,
+  ],
+  [
     'a Windows host with a name that Windows cuts off',
     line(14, '    role: worker\n    os: windows').replace('name: w1', 'name: a-long-windows-name'),
     '12:11 hosts[1].name:',

@@ -1,10 +1,10 @@
 // @module-tag linux
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { KUBE_CHAINS, KUBE_TABLES, kubeChains } from '../../src/host/network.facts.ts';
 import { requireProgram } from '../needs/table.ts';
 
@@ -117,4 +117,48 @@ test('the same tables are found', () => {
     'nft ip6 flannel-ipv6',
     'nft ip6 kube-proxy',
   ]);
+});
+
+describe('what kube-proxy made by IPVS', () => {
+  const tool = (name: string, text: string): void => {
+    writeFileSync(join(folder, 'bin', name), `#!/bin/sh\n${text}\n`);
+    chmodSync(join(folder, 'bin', name), 0o755);
+  };
+  const run = () =>
+    spawnSync('/bin/sh', ['-eu', script], {
+      env: { PATH: join(folder, 'bin'), CHAINS: KUBE_CHAINS, TABLES: KUBE_TABLES.join('\n') },
+      encoding: 'utf8',
+    });
+  const ip = `case "$*" in
+'link show kube-ipvs0') ;;
+'-o addr show dev kube-ipvs0') echo '3: kube-ipvs0 inet 10.96.0.1/32 scope global' ;;
+'-o addr show') printf '%s\\n' '2: eth0 inet 10.0.0.21/24 scope global' '2: eth0 inet6 fd00::21/64 scope global' ;;
+*) echo "$*" >>"$0.done" ;;
+esac`;
+
+  test('goes: virtual servers of Services and of NodePorts at the addresses of the host, and no other', () => {
+    tool('ip', ip);
+    tool(
+      'ipvsadm',
+      `if [ "$1" = -Sn ]; then printf '%s\\n' '-A -t 10.96.0.1:443 -s rr' '-a -t 10.96.0.1:443 -r 10.0.0.11:6443 -m' \\
+'-A -t 10.0.0.21:30080 -s rr' '-A -u [fd00::21]:31000 -s rr' '-A -t 10.0.0.21:80 -s rr' '-A -t 10.9.9.9:30080 -s rr' '-A -f 30001 -s rr'
+else echo "$*" >>"$0.done"; fi`,
+    );
+    const { status, stderr } = run();
+    expect(stderr).toBe('');
+    expect(status).toBe(0);
+    expect(readFileSync(join(folder, 'bin', 'ipvsadm.done'), 'utf8')).toBe(
+      '-D -t 10.96.0.1:443\n-D -t 10.0.0.21:30080\n-D -u [fd00::21]:31000\n',
+    );
+    expect(readFileSync(join(folder, 'bin', 'ip.done'), 'utf8')).toBe('link delete kube-ipvs0\n');
+  });
+
+  test('is told where the host has no ipvsadm', () => {
+    tool('ip', ip);
+    const { status, stderr } = run();
+    expect([status, stderr]).toEqual([
+      0,
+      'virtual servers of IPVS at NodePorts stay until the host restarts: it has no ipvsadm\n',
+    ]);
+  });
 });

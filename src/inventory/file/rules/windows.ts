@@ -3,7 +3,7 @@ import { networkPluginNamed, networkPlugins } from '../../../network/plugins.val
 import { problem, type Rule, type Violation, warning } from '../../schema/rule.ts';
 import type { InventoryFile } from '../../schema/schema.ts';
 import type { WindowsSettings } from '../../windows-settings.ts';
-import { kubeletOf } from '../levels.ts';
+import { kubeletOf, levelsOf } from '../levels.ts';
 import { windowsOf } from '../windows.ts';
 
 /** NetBIOS cuts longer names of Windows machines off. */
@@ -71,10 +71,37 @@ function pathsWithoutDrive(file: InventoryFile, host: InventoryFile['hosts'][num
   ];
 }
 
+/** Taints that CoreDNS, as kubeadm deploys it, tolerates (phases/addons/dns/manifests.go). */
+const TOLERATED: ReadonlySet<string> = new Set(['node-role.kubernetes.io/control-plane', 'CriticalAddonsOnly']);
+
+/** CoreDNS runs on Linux alone: a Windows host does not stand in for Linux hosts that are closed to it. */
+const dnsHasNode: Rule = (file) => {
+  if ((file.kubeadm.cluster['dns'] as { readonly disabled?: unknown } | null | undefined)?.disabled === true) return [];
+  if (!file.hosts.some(({ os }) => os === 'windows')) return [];
+  const nodes = file.hosts.filter(
+    ({ os, role }) => os !== 'windows' && (role === 'control-plane' || role === 'worker'),
+  );
+  const isOpen = (host: InventoryFile['hosts'][number]): boolean =>
+    (levelsOf(file, host).findLast(({ taints }) => taints !== undefined)?.taints ?? []).every(
+      ({ key, effect }) => effect === 'PreferNoSchedule' || TOLERATED.has(key),
+    );
+  return nodes.length === 0 || nodes.some(isOpen)
+    ? []
+    : [
+        problem(
+          ['hosts'],
+          'has no Linux node on which CoreDNS can run: each has a taint that CoreDNS does not tolerate, and it does ' +
+            'not run on Windows; take the taints from a Linux host, or add one',
+        ),
+      ];
+};
+
+/** What Windows hosts mean for the cluster. */
+const ofCluster: Rule = (file) => [...unproved(file), ...dnsHasNode(file), ...servicesOfPlugin(file)];
+
 /** Restrictions of Windows hosts, and settings that only they have. */
 export const windowsHosts: Rule = (file) => [
-  ...unproved(file),
-  ...servicesOfPlugin(file),
+  ...ofCluster(file),
   ...file.hosts.flatMap((host, i): readonly Violation[] => {
     const at = (...setting: readonly string[]) => ['hosts', i, ...setting];
     if (host.os !== 'windows')
