@@ -69,7 +69,7 @@ const kernelVersion = eachHost(
     title: 'the kernel is 4.19 or newer, and 5.13 or newer where kube-proxy uses nftables',
     why:
       'Kubernetes documents these minimums ("Linux Kernel Version Requirements"). ipvs is deprecated since ' +
-      'Kubernetes 1.35: use iptables (the default) or nftables in `kubeadm.kubeProxy.mode`.',
+      'Kubernetes 1.35: use iptables (the default) or nftables in `network.kubeProxy`.',
     severities: ['error', 'warning'],
   },
   ({ inventory, facts }) => {
@@ -91,7 +91,7 @@ const kernelVersion = eachHost(
             {
               severity: 'warning' as const,
               message: 'kube-proxy would use ipvs, which is deprecated since Kubernetes 1.35',
-              remedy: 'set kubeadm.kubeProxy.mode: nftables, or leave it out',
+              remedy: 'set network.kubeProxy: nftables, or leave it out',
             },
           ]
         : []),

@@ -21,7 +21,7 @@ const kubeProxyNft = eachHost(
     name: 'kube-proxy-nft',
     title: "kube-proxy's nft understands what the host's nft writes",
     why:
-      'With `kubeadm.kubeProxy.mode: nftables` the image of kube-proxy runs an nft of its own. Up to Kubernetes ' +
+      'With `network.kubeProxy: nftables` the image of kube-proxy runs an nft of its own. Up to Kubernetes ' +
       '1.34.9, 1.35.7 and 1.36.2 it dies (segmentation fault) at a named set that nft 1.1.3 or newer has made: ' +
       'those of firewalld, fail2ban or /etc/nftables.conf on new systems. Services then have no ' +
       'rules. Upgrade to 1.34.10, 1.35.8 or 1.36.3 ' +
@@ -40,7 +40,7 @@ const kubeProxyNft = eachHost(
         message:
           `kube-proxy ${inventory.kubernetes.version} dies at a named set that nft 1.1.3 or newer has made, e.g. of ` +
           'firewalld or fail2ban',
-        remedy: `set kubernetes.version: ${mended} or newer, or kubeadm.kubeProxy.mode: iptables`,
+        remedy: `set kubernetes.version: ${mended} or newer, or network.kubeProxy: iptables`,
       },
     ];
   },
@@ -53,7 +53,7 @@ const kubeProxyMode = eachHost(
     why:
       'kube-proxy writes iptables rules unless the inventory says otherwise. EL 10 ([hosts](hosts.md)) ' +
       'deprecates the kernel modules of iptables; some of them are only in `kernel-modules-extra`. Set ' +
-      '`kubeadm.kubeProxy.mode: nftables`, from Kubernetes 1.34.10, 1.35.8 or 1.36.3 on (kube-proxy-nft): it holds ' +
+      '`network.kubeProxy: nftables`, from Kubernetes 1.34.10, 1.35.8 or 1.36.3 on (kube-proxy-nft): it holds ' +
       'for the whole cluster, needs kernel 5.13 on all Linux hosts, ' +
       'and `up` changes it on a live cluster too. NodePorts are then only on the main addresses of a node, not ' +
       'on 127.0.0.1. The default network plugin then writes nftables rules too ([changing a ' +
@@ -72,7 +72,7 @@ const kubeProxyMode = eachHost(
         severity: 'warning',
         message: `${distribution.name} deprecates the kernel modules of iptables, which kube-proxy would use`,
         remedy:
-          'set kubeadm.kubeProxy.mode: nftables, for the whole cluster' +
+          'set network.kubeProxy: nftables, for the whole cluster' +
           (older === undefined ? '' : `, with kubernetes.version: ${older} or newer: the nft of this one may die`),
       },
     ];

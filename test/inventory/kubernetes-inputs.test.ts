@@ -107,6 +107,48 @@ const REFUSED: readonly (readonly [about: string, setting: string, path: string,
     /flannel reaches the API server by its Service/,
   ],
   [
+    'no kube-proxy, in one word, for a plugin that needs it',
+    'network: { kubeProxy: none }',
+    'network.kubeProxy',
+    /flannel reaches the API server by its Service/,
+  ],
+  [
+    'a mode beside another word',
+    'kubeadm: { kubeProxy: { mode: iptables } }\nnetwork: { kubeProxy: nftables }',
+    'kubeadm.kubeProxy.mode',
+    /contradicts network\.kubeProxy: nftables; remove one of them/,
+  ],
+  [
+    'a mode beside none',
+    'kubeadm: { kubeProxy: { mode: iptables } }\nnetwork: { plugin: none, kubeProxy: none }',
+    'kubeadm.kubeProxy.mode',
+    /contradicts network\.kubeProxy: none/,
+  ],
+  [
+    'a mode that is taken away',
+    'kubeadm: { kubeProxy: { mode: null } }\nnetwork: { kubeProxy: nftables }',
+    'kubeadm.kubeProxy.mode',
+    /contradicts network\.kubeProxy: nftables/,
+  ],
+  [
+    'a kube-proxy that is disabled and has a mode',
+    'kubeadm: { cluster: { proxy: { disabled: true } } }\nnetwork: { plugin: none, kubeProxy: ipvs }',
+    'kubeadm.cluster.proxy.disabled',
+    /contradicts network\.kubeProxy: ipvs/,
+  ],
+  [
+    'a kube-proxy that is both left out and not disabled',
+    'kubeadm: { cluster: { proxy: { disabled: false } } }\nnetwork: { plugin: none, kubeProxy: none }',
+    'kubeadm.cluster.proxy.disabled',
+    /contradicts network\.kubeProxy: none/,
+  ],
+  [
+    'a kube-proxy whose phase is skipped',
+    'kubeadm: { init: { skipPhases: [ addon/kube-proxy ] } }\nnetwork: { plugin: none, kubeProxy: nftables }',
+    'kubeadm.init.skipPhases',
+    /leaves kube-proxy out, which contradicts network\.kubeProxy: nftables/,
+  ],
+  [
     'a phase that there is not',
     'kubeadm: { init: { skipPhases: [ no-such-phase ] } }',
     'kubeadm.init.skipPhases[0]',
@@ -316,6 +358,32 @@ describe('what kubeadm, the kubelet and kube-proxy would not take', () => {
     ['a field of logging', 'kubelet: { config: { logging: { format: json, flushFrequency: 5s, verbosity: 2 } } }'],
   ])('%s: taken', async (_, setting) => {
     expect(await problemsOf(`${HEAD}${setting}\n`)).toEqual([]);
+  });
+
+  test.each(['iptables', 'nftables', 'ipvs'])(
+    "kubeProxy: %s is kube-proxy's mode, also beside the same mode",
+    async (word) => {
+      const text = `${HEAD}network: { kubeProxy: ${word} }\n`;
+      const same = `kubeadm: { kubeProxy: { mode: ${word} } }\n`;
+      const written = (await load(`${HEAD}${same}`)).inventory;
+      for (const one of [text, text + same]) {
+        const { inventory, warnings } = await load(one);
+        expect(inventory.kubeadm).toEqual(written.kubeadm);
+        expect(inventory.network).toEqual(written.network);
+        expect(warnings).toEqual([]);
+      }
+      const { inventory } = await load(`${text}kubeadm: { kubeProxy: { conntrack: { maxPerCore: 0 } } }\n`);
+      expect(inventory.kubeadm.kubeProxy).toEqual({ conntrack: { maxPerCore: 0 }, mode: word });
+    },
+  );
+
+  test('kubeProxy: none disables the addon, and leaves the rest of kubeadm alone', async () => {
+    const text = `${HEAD}network: { plugin: none, kubeProxy: none }\n`;
+    const { inventory } = await load(text);
+    expect(inventory.kubeadm.cluster).toEqual({ proxy: { disabled: true } });
+    expect(inventory.kubeadm.kubeProxy).toEqual({});
+    const same = await load(`${text}kubeadm: { cluster: { proxy: { disabled: true } } }\n`);
+    expect(same.inventory.kubeadm).toEqual(inventory.kubeadm);
   });
 
   test('a gate that is unknown in a patch version newer than the tables is a warning', async () => {

@@ -3,6 +3,7 @@ import { type Path, showPath } from '../schema/path.ts';
 import { type InventoryFile, inventoryJsonSchema, inventorySchema } from '../schema/schema.ts';
 import type { Found, Located } from './document.ts';
 import { issueMessage, triedForm, unknownSetting } from './messages.ts';
+import { withKubeProxy } from './rules/kubernetes/kubelets.ts';
 import { VARIABLES } from './syntax.ts';
 
 /** The tree without its invalid values, and the place of each remaining value in the text. */
@@ -142,7 +143,7 @@ export function decode(root: Located): Decoded {
       },
     });
     if (result.success)
-      return { file: result.data, whole: round === 0, problems, locate: (path) => place(current, path) };
+      return { file: withKubeProxy(result.data), whole: round === 0, problems, locate: (path) => place(current, path) };
     const issues = result.error.issues.map(triedForm);
     if (round === 0)
       problems.push(...issues.slice(0, MAX_ISSUES).flatMap((issue) => describe(issue, root, settingsAt)));

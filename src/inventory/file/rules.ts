@@ -49,7 +49,7 @@ import {
 import { featureGates, typedArguments } from './rules/kubernetes/arguments.ts';
 import { kubeadmValues, kubeProxyValues } from './rules/kubernetes/kubeadm-values.ts';
 import { kubeletValues } from './rules/kubernetes/kubelet-values.ts';
-import { kubeletsAgree, kubeProxyOfPlugin, podsOfNode } from './rules/kubernetes/kubelets.ts';
+import { kubeletsAgree, kubeProxyOfPlugin, kubeProxyOnce, podsOfNode } from './rules/kubernetes/kubelets.ts';
 import { skippedPhases, typedOverrides } from './rules/kubernetes/types.ts';
 import { ownedByKubeadm, ownedByKubelet, ownedLabels, ownedSysctls } from './rules/owned.ts';
 import { plainHttp } from './rules/plain-http.ts';
@@ -112,6 +112,7 @@ export const rules: readonly Rule[] = [
   kubeadmValues,
   kubeProxyValues,
   kubeProxyOfPlugin,
+  kubeProxyOnce,
   kubeletValues,
   ownedLabels,
   ownedSysctls,

@@ -66,6 +66,14 @@ export const network = z
           'More addresses for Services, also of a live cluster: a ServiceCIDR each. One that you take out is ' +
           'deleted when no Service has an address of it.',
       }),
+    kubeProxy: z
+      .enum(['iptables', 'nftables', 'ipvs', 'none'])
+      .exactOptional()
+      .meta({
+        description:
+          'How kube-proxy serves Services: kubeadm.kubeProxy.mode in one word, also of a live cluster. none: a new ' +
+          'cluster gets no kube-proxy; a live one keeps its own until you delete it. Default: iptables.',
+      }),
     flannel: z
       .strictObject({
         image: image().default('ghcr.io/flannel-io/flannel:v0.28.10').meta({ description: 'Image of flanneld.' }),
@@ -94,7 +102,7 @@ export const network = z
             description:
               'True: flanneld writes its rules with nftables, which needs kernel 5.13 on Linux hosts and nft in ' +
               'the image; flannel calls it experimental. False: with iptables. Default: true with ' +
-              'kubeadm.kubeProxy.mode: nftables and an image whose tag is 0.25.0 or newer.',
+              'network.kubeProxy: nftables and an image whose tag is 0.25.0 or newer.',
           }),
       })
       .prefault({})

@@ -66,8 +66,8 @@ export const kubeadmSignatures: readonly Signature[] = [
       'program (firewalld, fail2ban, /etc/nftables.conf) has made',
     remedy:
       'upgrade Kubernetes to a release with a mended image (docs/checks.md, kube-proxy-nft), or set ' +
-      'kubeadm.kubeProxy.mode: iptables',
-    setting: 'kubeadm.kubeProxy.mode (or kubernetes.version)',
+      'network.kubeProxy: iptables',
+    setting: 'network.kubeProxy (or kubernetes.version)',
   },
   {
     name: 'upgrade-health-job',

@@ -26,8 +26,8 @@ beforeAll(async () => {
 afterAll(() => lab.down(HOSTS));
 
 const edit = (mode: Mode): void => {
-  const plain = parse(readFileSync(file, 'utf8')) as { readonly kubeadm?: { readonly kubeProxy?: object } };
-  const edited = { ...plain, kubeadm: { ...plain.kubeadm, kubeProxy: { ...plain.kubeadm?.kubeProxy, mode } } };
+  const plain = parse(readFileSync(file, 'utf8')) as { readonly network?: object };
+  const edited = { ...plain, network: { ...plain.network, kubeProxy: mode } };
   writeFileSync(file, stringify(edited, { aliasDuplicateObjects: false }));
 };
 

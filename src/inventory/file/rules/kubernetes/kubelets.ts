@@ -72,6 +72,40 @@ export const podsOfNode: Rule = (file) => {
   );
 };
 
+const DISABLED: Path = ['kubeadm', 'cluster', 'proxy', 'disabled'];
+
+/**
+ * The file with `network.kubeProxy` written as the overrides of kubeadm that it stands for. What those say already
+ * stays: `kubeProxyOnce` refuses a contradiction at its place.
+ */
+export function withKubeProxy(file: InventoryFile): InventoryFile {
+  const mode = file.network.kubeProxy;
+  const { cluster, kubeProxy } = file.kubeadm;
+  if (mode === undefined) return file;
+  if (mode !== 'none')
+    return 'mode' in kubeProxy ? file : { ...file, kubeadm: { ...file.kubeadm, kubeProxy: { ...kubeProxy, mode } } };
+  const { proxy = {} } = cluster;
+  if (!isObject(proxy) || 'disabled' in proxy) return file;
+  return { ...file, kubeadm: { ...file.kubeadm, cluster: { ...cluster, proxy: { ...proxy, disabled: true } } } };
+}
+
+/** The overrides of kubeadm, after `withKubeProxy`, say nothing else than `network.kubeProxy`. */
+export const kubeProxyOnce: Rule = ({ network: { kubeProxy: word }, kubeadm }) => {
+  if (word === undefined) return [];
+  const isNone = word === 'none';
+  const isDisabled = below(kubeadm.cluster, 'proxy', 'disabled') === true;
+  const skipped: unknown = kubeadm.init['skipPhases'];
+  const isSkipped = !isNone && Array.isArray(skipped) && skipped.some((phase) => OF_KUBE_PROXY.includes(phase));
+  const why = `contradicts network.kubeProxy: ${word}; remove one of them`;
+  return [
+    ...(kubeadm.kubeProxy['mode'] === (isNone ? undefined : word)
+      ? []
+      : [problem(['kubeadm', 'kubeProxy', 'mode'], why)]),
+    ...(isDisabled === isNone ? [] : [problem(DISABLED, why)]),
+    ...(isSkipped ? [problem(['kubeadm', 'init', 'skipPhases'], `leaves kube-proxy out, which ${why}`)] : []),
+  ];
+};
+
 /** Phases of init that install kube-proxy. */
 const OF_KUBE_PROXY: readonly unknown[] = ['addon', 'addon/all', 'addon/kube-proxy'];
 
@@ -88,7 +122,7 @@ export const kubeProxyOfPlugin: Rule = ({ network, kubeadm }) => {
       OF_KUBE_PROXY.includes(phase) ? [problem(['kubeadm', 'init', 'skipPhases', i], why)] : [],
     ),
     ...(below(kubeadm.cluster, 'proxy', 'disabled') === true
-      ? [problem(['kubeadm', 'cluster', 'proxy', 'disabled'], why)]
+      ? [problem(network.kubeProxy === 'none' ? ['network', 'kubeProxy'] : DISABLED, why)]
       : []),
   ];
 };
