@@ -43,6 +43,13 @@ export const status = declare({
     parsedOption('--every <duration>', interval, {
       summary: 'with --watch: how long to wait between observations (default 5s)',
     }),
+    option('--no-hosts', {
+      summary: 'ask the API and etcd through one control plane, and connect to no other host',
+      details:
+        'Quicker: nodes, API servers, etcd, and the certificates of that one host. Drift, and what only the other ' +
+        'hosts know, is not observed; the last lines and `notObserved` of the JSON document say so.',
+      conflicts: 'watch',
+    }),
     option('--graph <format>', {
       summary: 'print the cluster as a picture instead; the format is mermaid',
       details:
@@ -54,6 +61,7 @@ export const status = declare({
     'kbuild status',
     'kbuild status --json',
     'kbuild status --watch',
+    'kbuild status --no-hosts',
     'kbuild status --graph mermaid > cluster.mmd',
   ],
 });

@@ -160,6 +160,14 @@ function exitOf({ problems }: Status, unreachable: readonly Error[]): number {
   return problems.length > 0 ? NOT_HEALTHY : 0;
 }
 
+/** The status as one control plane shows the cluster. What only the other hosts know is not in it. */
+function statusThroughOne({ inventory, connected }: Run): Status {
+  const fleet = connected.observations.fleet();
+  const seen = [...fleet.hosts, ...fleet.unreachable].map(({ host }) => host.name);
+  const notObserved = inventory.hosts.map(({ name }) => name).filter((name) => !seen.includes(name));
+  return { ...statusOf(inventory, fleet, { drift: [], trouble: [] }), notObserved };
+}
+
 /** The status as the fleet was observed last. */
 function statusNow(run: Run): Status {
   const { inventory, connected } = run;
@@ -188,17 +196,18 @@ function shownStatus(run: Run, flags: StatusOptions, status: Status): string {
 /**
  * `kbuild status`: the cluster as it is, whether it is healthy, and where it differs from the inventory. Reads only.
  */
-export function runStatus(outer: Context, flags: StatusOptions): Promise<number> {
+export function runStatus(outer: Context, { hosts, ...flags }: StatusOptions): Promise<number> {
   checkFlags(flags);
   const isEndless = flags.watch === true;
+  const isThroughOne = hosts === false;
   return withRun(
     outer,
     flags,
-    { command: 'status', json: 'document', reportsUnreachable: true, alwaysBundles: true, isEndless },
+    { command: 'status', json: 'document', reportsUnreachable: true, alwaysBundles: true, isEndless, isThroughOne },
     (run) => {
       if (isEndless) return watchStatus(run, flags, () => statusNow(run));
       const { context, connected } = run;
-      const status = statusNow(run);
+      const status = isThroughOne ? statusThroughOne(run) : statusNow(run);
       context.out(shownStatus(run, flags, status));
       const { unreachable } = connected.observations.fleet();
       context.err(unreachableText(unreachable));

@@ -49,6 +49,8 @@ export interface Status {
   readonly certificates: readonly { readonly host: string; readonly name: string; readonly expires: string }[];
   /** Summaries of what `up` would change. */
   readonly drift: readonly string[];
+  /** Only with `--no-hosts`: hosts that were not observed. Their certificates, packages and drift are not known. */
+  readonly notObserved?: readonly string[];
   /** Known causes of findings on Windows hosts: docs/windows-troubleshooting.md. */
   readonly trouble: readonly {
     readonly host: string;
@@ -96,9 +98,18 @@ const eachTrouble = ({ trouble }: Status): readonly string[] => [
   ]),
 ];
 
+function driftText({ drift, notObserved }: Status): string {
+  if (notObserved !== undefined) {
+    const others = notObserved.length === 0 ? '' : `, and nothing on ${notObserved.join(', ')}`;
+    return `drift was not looked for${others} (--no-hosts)`;
+  }
+  if (drift.length === 0) return 'no drift: the inventory and the hosts agree';
+  return `drift\n${drift.map((one) => `  ${one}`).join('\n')}`;
+}
+
 /** A status as text. The days until certificates expire count from `nowMs`. */
 export function statusText(status: Status, nowMs: number): string {
-  const { nodes, etcd, certificates, drift } = status;
+  const { nodes, etcd, certificates } = status;
   if (status.version === '') return [...verdict(status).slice(1), ''].join('\n');
   const days = (expires: string): string => String(daysLeft(Date.parse(expires), nowMs));
   const first = [...certificates].sort((a, b) => a.expires.localeCompare(b.expires)).slice(0, 5);
@@ -141,9 +152,7 @@ export function statusText(status: Status, nowMs: number): string {
       ...first.map((one) => [one.host, one.name, one.expires, days(one.expires)]),
     ]),
     '',
-    drift.length === 0
-      ? 'no drift: the inventory and the hosts agree'
-      : `drift\n${drift.map((one) => `  ${one}`).join('\n')}`,
+    driftText(status),
     ...eachTrouble(status),
     ...verdict(status),
     '',

@@ -53,10 +53,35 @@ interface Connections {
 }
 
 /**
- * Dials and observes every host, many at once. A host that does not answer is in `fleet.unreachable`. @throws the
- * signal's reason
+ * Observes control planes one after another until the cluster answers through one, and no other host.
+ * @throws errors of kbuild itself, never because a host does not answer
  */
-export async function connect(context: Context, inventory: Inventory, flags: Flags, run: RunLog): Promise<Connected> {
+async function observeThroughOne(round: Round): Promise<Fleet> {
+  const seen: Fleet[] = [];
+  for (const host of round.hosts.filter(({ role }) => role === 'control-plane')) {
+    const fleet = await observeFleet({ ...round, hosts: [host] });
+    seen.push(fleet);
+    if (fleet.cluster.state === 'up') break;
+  }
+  const views = seen.map(({ cluster }) => cluster);
+  return {
+    hosts: seen.flatMap(({ hosts }) => hosts),
+    unreachable: seen.flatMap(({ unreachable }) => unreachable),
+    cluster: views.find(({ state }) => state === 'up') ?? views.find(({ state }) => state === 'down') ?? views[0]!,
+  };
+}
+
+/**
+ * Dials and observes every host, many at once; `one control plane`: one control plane after another, until the cluster
+ * answers through one. A host that does not answer is in `fleet.unreachable`. @throws the signal's reason
+ */
+export async function connect(
+  context: Context,
+  inventory: Inventory,
+  flags: Flags,
+  run: RunLog,
+  reach: 'all hosts' | 'one control plane' = 'all hosts',
+): Promise<Connected> {
   const remotes = new Map<string, HostRemote>();
   const dialler = hostDialler(context, flags, run);
   const leftOut = new Set<string>();
@@ -91,11 +116,12 @@ export async function connect(context: Context, inventory: Inventory, flags: Fla
     dialler.abort();
     void close();
   };
-  run.emit({ kind: 'connecting', hosts: inventory.hosts.map(({ name }) => name) });
+  if (reach === 'all hosts') run.emit({ kind: 'connecting', hosts: inventory.hosts.map(({ name }) => name) });
   run.signal.addEventListener('abort', stop);
   try {
     const observedAtMs = context.nowMs();
-    const fleet = await observeFleet({ ...rounds, reach: dial, known: 'nothing' });
+    const observe = reach === 'all hosts' ? observeFleet : observeThroughOne;
+    const fleet = await observe({ ...rounds, reach: dial, known: 'nothing' });
     run.signal.throwIfAborted();
     return connectedTo({ inventory, remotes, rounds, dial, drop, leftOut, close }, fleet, observedAtMs);
   } catch (error) {

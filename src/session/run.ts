@@ -68,11 +68,10 @@ export interface RunOptions {
   readonly changesVersion?: true;
   /** True: the command observes until it is interrupted. Its log has no commands, and Ctrl-C is its usual end. */
   readonly isEndless?: boolean;
-  /**
-   * Called before a host is contacted, and before a log is written. It throws UsageError for a command line that does
-   * not fit the inventory.
-   */
+  /** Called before a host is contacted or a log written. @throws UsageError if the command line does not fit. */
   readonly checkInventory?: (inventory: Inventory) => void;
+  /** True: the command reads the cluster through one control plane, and connects to no other host. */
+  readonly isThroughOne?: boolean;
   /** True: `--bundle` is written also when the command succeeds. */
   readonly alwaysBundles?: true;
 }

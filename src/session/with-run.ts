@@ -206,7 +206,8 @@ export async function withRun(
   let isMissingNamed = false;
   try {
     stop.signal.throwIfAborted();
-    connected = await connect(context, inventory, flags, open.runLog);
+    const reach = options.isThroughOne === true ? 'one control plane' : 'all hosts';
+    connected = await connect(context, inventory, flags, open.runLog, reach);
     const fleet = connected.observations.fleet();
     noteFound(output, inventory, fleet);
     await refuseLivingDead({ flags, connected, context, signal: stop.signal });

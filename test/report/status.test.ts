@@ -271,3 +271,12 @@ describe('addresses that another cluster has by now', () => {
     expect(text).not.toContain('kbuild up');
   });
 });
+
+test('a status through one control plane never says that there is no drift, and names the hosts it did not observe', () => {
+  const made = { ...status(clusterOf()), notObserved: ['w1', 'w2'] };
+  expect(faultsIn('status', made)).toEqual([]);
+  const text = statusText(made, NOW);
+  expect(text).toContain('drift was not looked for, and nothing on w1, w2 (--no-hosts)');
+  expect(text).not.toContain('no drift');
+  expect(statusText({ ...made, notObserved: [] }, NOW)).toContain('\ndrift was not looked for (--no-hosts)\n');
+});

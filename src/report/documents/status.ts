@@ -80,6 +80,7 @@ const fields = {
     'Certificates on the hosts.',
   ),
   drift: texts('What `up` would change.'),
+  notObserved: texts('Only with `--no-hosts`: hosts that were not observed. Drift was not looked for then.').optional(),
   trouble: listOf(
     z.object({
       host: text('The host.'),
