@@ -5,7 +5,7 @@ import { defragmentEtcd, recoverEtcd, restoreSnapshot, saveSnapshot } from './et
 import { moveEndpoint, reboot, remove, reset } from './hosts.command.ts';
 import { explain, init, schema, validate } from './inventory.command.ts';
 import { facts, status } from './status.command.ts';
-import { completion, kubeconfig, report, unlock, windowsSelftest } from './tools.command.ts';
+import { completion, kubeconfig, kubectl, proxy, report, unlock, windowsSelftest } from './tools.command.ts';
 import { check, plan, up } from './up.command.ts';
 import { upgrade } from './upgrade.command.ts';
 
@@ -26,6 +26,8 @@ export const commands: readonly (Command | CommandGroup)[] = [
   command(moveEndpoint, async () => (await import('./move-endpoint.ts')).runMoveEndpoint),
   command(status, async () => (await import('./status.ts')).runStatus),
   command(report, async () => (await import('./report.ts')).runReport),
+  command(kubectl, async () => (await import('./kubectl.ts')).runKubectl),
+  command(proxy, async () => (await import('./kubectl.ts')).runProxy),
   command(kubeconfig, async () => (await import('./kubeconfig.ts')).runKubeconfig),
   command(remove, async () => (await import('./remove.ts')).runRemove),
   {

@@ -93,6 +93,43 @@ export const kubeconfig = declare({
 /** The values of its options. */
 export type KubeconfigOptions = OptionsOf<typeof kubeconfig>;
 
+/** Both reach the API in the same way. */
+const THROUGH_SSH =
+  'Through the SSH connection of one control plane, for a machine that cannot reach the endpoint. The certificate of ' +
+  'the administrator stays in memory of kbuild. See [operations](operations.md#the-api-through-ssh).';
+
+export const kubectl = declare({
+  name: 'kubectl',
+  printsData: true,
+  summary: 'Run kubectl against the cluster, through SSH',
+  details:
+    `${THROUGH_SSH} Input, output, signals and exit code are those of kubectl, also of exec and port-forward. ` +
+    'Options that lead elsewhere (--kubeconfig, --server, --context, --cluster, --user) are refused.',
+  onHosts: 'changes',
+  operand: { name: '<arguments...>', summary: 'what kubectl gets, behind --' },
+  options: [...everywhere, ...connecting],
+  examples: ['kbuild kubectl -- get pods -A', 'kbuild kubectl -i prod.yaml -- exec -it web-0 -- sh'],
+});
+
+/** The values of its options. */
+export type KubectlOptions = OptionsOf<typeof kubectl>;
+
+export const proxy = declare({
+  name: 'proxy',
+  printsData: true,
+  summary: 'Serve the API on this machine, through SSH, until Ctrl-C',
+  details:
+    `${THROUGH_SSH} Prints the line that leads kubectl and other clients there. ` +
+    'Other users of the machine get 401.',
+  onHosts: 'changes',
+  operand: inventoryOperand,
+  options: [...everywhere, quiet, ...connecting],
+  examples: ['kbuild proxy', 'kbuild proxy prod.yaml'],
+});
+
+/** The values of its options. */
+export type ProxyOptions = OptionsOf<typeof proxy>;
+
 export const unlock = declare({
   name: 'unlock',
   summary: 'Show the holders of the locks, or free the locks',

@@ -223,6 +223,8 @@ const OUTSIDE: Readonly<Record<string, string>> = {
   'etcd snapshot save': 'reads under the locks of all hosts, and asks nothing',
   'etcd defragment':
     'observes again under the locks of all hosts; changes no member and no setting (test/etcd/defragment.test.ts)',
+  kubectl: 'changes what kubectl is told to; kbuild itself changes nothing',
+  proxy: 'changes what its clients ask for; kbuild itself changes nothing',
   'windows selftest': 'changes no host: it makes one namespace, and deletes it',
   unlock: 'exists to end the lock of another run (test/lab/scenarios/cluster.test.ts)',
 };

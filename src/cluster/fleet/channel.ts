@@ -1,8 +1,9 @@
 import { apiPort, endpointHost } from '../../inventory/api-server.ts';
 import type { Inventory, LinuxHost } from '../../inventory/inventory.ts';
 import { type JsonObject, kubeconfigOf, objectOf, objectsOf, textIn, within } from '../../shell/decode.ts';
-import { Secret } from '../../shell/secret.ts';
+import { revealed, Secret } from '../../shell/secret.ts';
 import { sh } from '../../shell/sh.ts';
+import type { Remote } from '../../ssh/remote.ts';
 import { type Answer, framedScript, readFrames } from './framed-script.ts';
 import { type ClientIdentity, Detour, type Forward, type HttpAnswer, httpsPeer, type HttpsPeer } from './https-peer.ts';
 import type { Ask } from './observe-linux.ts';
@@ -36,6 +37,10 @@ function kubeconfigIdentity(text: string): ClientIdentity {
   if (found === undefined) throw new Detour('the administrator’s kubeconfig holds no certificate that kbuild can use');
   return found;
 }
+
+/** Who the administrator is on a control plane: what its admin.conf says. @throws Detour; CommandError; ConnectError */
+export const administratorOn = async ({ reveal }: Pick<Remote<'sh'>, 'reveal'>): Promise<ClientIdentity> =>
+  kubeconfigIdentity(revealed(await reveal(OWN.kubeconfig)));
 
 /** Only names and metadata: what the API server does not send costs neither side anything. */
 export const METADATA_ONLY = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';

@@ -66,18 +66,22 @@ const CANCEL = 0x8;
 
 const bracketed = (host: string): string => (isIP(host) === 6 ? `[${host}]` : host);
 
-/** TLS over a stream, the server's certificate and name verified. */
-async function encrypted(
+/**
+ * TLS over a stream, the server's certificate and name verified. `kept` gets the socket before its handshake. Throws if
+ * the server is not verified; Detour if it does not speak the protocol.
+ */
+export async function encrypted(
   stream: Duplex,
   host: string,
   { ca, certificate, key }: ClientIdentity,
   kept: (socket: TLSSocket) => TLSSocket,
+  protocol: 'h2' | 'http/1.1' = 'h2',
 ): Promise<TLSSocket> {
   const begun = connectTls({
     ...{ socket: stream, host, ca, cert: certificate, key: revealed(key) },
     // An address is no server name (RFC 6066, 3); it is compared with the certificate all the same.
     ...(isIP(host) === 0 ? { servername: host } : {}),
-    ...{ ALPNProtocols: ['h2'], minVersion: 'TLSv1.2', rejectUnauthorized: true },
+    ...{ ALPNProtocols: [protocol], minVersion: 'TLSv1.2', rejectUnauthorized: true },
   });
   const socket = kept(begun);
   await new Promise<void>((resolve, reject) => {
@@ -85,9 +89,9 @@ async function encrypted(
     socket.once('close', () => reject(new Error('the connection was closed during the handshake')));
     socket.on('error', reject);
   });
-  if (socket.alpnProtocol === 'h2') return socket;
+  if (socket.alpnProtocol === protocol) return socket;
   socket.destroy();
-  throw new Detour('its server speaks no HTTP/2');
+  throw new Detour(`its server speaks no ${protocol === 'h2' ? 'HTTP/2' : 'HTTP/1.1'}`);
 }
 
 const late = (ms: number): Error => new Error(`no answer within ${String(ms / 1000)} s`);

@@ -1,5 +1,10 @@
 /** The cluster asked over SSH's own channel: the same facts as by kubectl on the host, and kubectl where sshd forbids it. */
 import { randomBytes } from 'node:crypto';
+import { execFile } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { LinuxFacts } from '../../../src/cluster/fleet/linux.ts';
 import { observeCluster } from '../../../src/cluster/fleet/observe-cluster.ts';
@@ -12,7 +17,7 @@ import { linuxRemote, type LinuxRemote } from '../../../src/ssh/linux.ts';
 import { opensshDialler } from '../../../src/ssh/openssh.ts';
 import { sshDialler } from '../../../src/ssh/ssh2.ts';
 import { checked } from '../findings.ts';
-import { inventoryFile, kbuild } from '../kbuild.ts';
+import { inventoryFile, kbuild, start } from '../kbuild.ts';
 import * as lab from '../lab.ts';
 
 const HOSTS = ['chcp1', 'chw1'] as const;
@@ -74,6 +79,66 @@ test.each(['ssh2', 'openssh'] as const)('%s: each fact is the same by channel an
   }
 });
 
+test('kbuild kubectl is kubectl: output, exit code, exec and port-forward, and leaves no file', async () => {
+  const kubectl = (...args: readonly string[]) => kbuild('kubectl', '-i', file, '--', ...args);
+  const nodes = await kubectl('get', 'nodes', '-o', 'name');
+  expect([nodes.code, nodes.stdout, nodes.stderr]).toEqual([0, HOSTS.map((name) => `node/${name}\n`).join(''), '']);
+  const missing = await kubectl('get', 'pod', 'not-there');
+  expect([missing.code, missing.stdout]).toEqual([1, '']);
+  expect(missing.stderr).toContain('pods "not-there" not found');
+  const version = await kubectl('exec', '-n', 'kube-system', 'ds/kube-proxy', '--', 'kube-proxy', '--version');
+  expect([version.code, version.stdout], version.stderr).toEqual([
+    0,
+    expect.stringMatching(/^Kubernetes v1\./) as string,
+  ]);
+  const status = await kubectl('exec', '-n', 'kube-system', 'ds/kube-proxy', '--', 'kube-proxy', '--no-such-flag');
+  expect(status.code, status.stderr).not.toBe(0);
+  const forwarding = start([
+    'kubectl',
+    '-i',
+    file,
+    '--',
+    ...'port-forward -n kube-system deploy/coredns :9153'.split(' '),
+  ]);
+  await expect.poll(forwarding.printed, { timeout: 60_000 }).toMatch(/127\.0\.0\.1:\d+ ->/);
+  const port = /127\.0\.0\.1:(\d+) ->/.exec(forwarding.printed())![1]!;
+  expect(await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()).toContain('coredns_build_info');
+  forwarding.kill('SIGTERM');
+  await forwarding.ended;
+  const left = readdirSync(process.env['XDG_RUNTIME_DIR'] ?? tmpdir()).filter((name) => name.startsWith('kbuild-api-'));
+  expect(left).toEqual([]);
+});
+
+test('kbuild proxy serves only those who can read its kubeconfig, until it is interrupted', async () => {
+  const proxy = start(['proxy', file]);
+  await expect.poll(proxy.printed, { timeout: 60_000 }).toContain('export KUBECONFIG=');
+  const path = /'(.*)'/.exec(proxy.printed())![1]!;
+  expect([statSync(path).mode & 0o777, statSync(dirname(path)).mode & 0o777]).toEqual([0o600, 0o700]);
+  const kubectl = (env: NodeJS.ProcessEnv) =>
+    promisify(execFile)('kubectl', ['get', '--raw', '/version'], { env: { ...process.env, ...env } });
+  expect((await kubectl({ KUBECONFIG: path })).stdout).toContain('gitVersion');
+  const other = `${path}.no-token`;
+  writeFileSync(other, readFileSync(path, 'utf8').replace(/"token":"[^"]*"/, '"token":"x"'));
+  await expect(kubectl({ KUBECONFIG: other })).rejects.toThrow(/token of its kubeconfig|logged in/);
+  proxy.kill('SIGINT');
+  expect((await proxy.ended).code).toBe(130);
+  expect(existsSync(path)).toBe(false);
+});
+
+test('status --no-hosts shows the cluster through one control plane, and says what it did not observe', async () => {
+  const { code, stdout } = await kbuild('status', file, '--no-hosts', '--json');
+  expect(code, stdout).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({
+    nodes: HOSTS.map((name) => ({ name, ready: true })),
+    etcd: { members: [{ name: cp, healthy: true }] },
+    notObserved: [HOSTS[1]],
+    drift: [],
+  });
+  expect((await kbuild('status', file, '--no-hosts')).stdout).toContain(
+    `drift was not looked for, and nothing on ${HOSTS[1]} (--no-hosts)`,
+  );
+});
+
 test('where sshd forbids forwarding, kubectl observes the cluster, and check says it', async () => {
   const channel = await kbuild('plan', file);
   expect(channel.stdout).toContain('nothing to do');
@@ -85,5 +150,8 @@ test('where sshd forbids forwarding, kubectl observes the cluster, and check say
   expect(said).toMatchObject([
     { severity: 'warning', host: cp, message: expect.stringContaining('prohibited') as string },
   ]);
+  const refused = await kbuild('kubectl', '-i', file, '--', 'get', 'nodes');
+  expect([refused.code, refused.stdout]).toEqual([3, '']);
+  expect(refused.stderr).toContain('AllowTcpForwarding');
   await lab.inside(cp, `sed -i '/^AllowTcpForwarding no$/d' /etc/ssh/sshd_config && systemctl reload ssh`);
 });
