@@ -44,7 +44,8 @@ export const debControl = ({ name, version, description, homepage }: Described, 
     'Priority: optional',
     // Debian's own package "kbuild" is a build tool of another project, with files of the same name.
     `Conflicts: ${name}`,
-    'Depends: libc6 (>= 2.28), libstdc++6',
+    // Node 26 is linked with them; a bare Debian has no libatomic1 (seen in the lab).
+    'Depends: libc6 (>= 2.28), libstdc++6, libatomic1',
     'Recommends: openssh-client',
     `Homepage: ${homepage}`,
     `Description: ${description}`,
@@ -100,7 +101,7 @@ export const rpmSpec = ({ name, version, description, homepage, license }: Descr
     `License: ${license}`,
     `URL: ${homepage}`,
     'AutoReqProv: no',
-    'Requires: glibc >= 2.28, libstdc++',
+    'Requires: glibc >= 2.28, libstdc++, libatomic',
     'Recommends: openssh-clients',
     '',
     '%description',

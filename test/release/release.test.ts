@@ -96,12 +96,14 @@ describe('packages of systems', () => {
     );
     expect(fields.get('Package')).toBe('kbuild-cluster');
     expect(fields.get('Conflicts')).toBe('kbuild');
+    expect(fields.get('Depends')).toContain('libatomic1');
     expect(fields.get('Architecture')).toBe('amd64');
   });
 
   test('rpm: nothing strips the program out of the executable, and no time of the machine is in it', () => {
     const spec = rpmSpec(own, '/stage');
     expect(spec).toContain('%global __os_install_post %{nil}');
+    expect(spec).toMatch(/^Requires: .*libatomic$/m);
     expect(spec).toContain('%global use_source_date_epoch_as_buildtime 1');
     expect(spec).toMatch(/^Version: \d+\.\d+\.\d+$/m);
   });
