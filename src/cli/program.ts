@@ -1,7 +1,9 @@
+import { existsSync } from 'node:fs';
 import { Command as Parser, CommanderError, InvalidArgumentError, Option as ParserOption } from 'commander';
 import { commands } from '../commands/commands.ts';
 import { UsageError } from '../errors.ts';
-import { type Command, type CommandGroup, inventoryOperand } from '../session/command.ts';
+import { nearest } from '../inventory/nearest.ts';
+import { type Command, type CommandGroup, isInventoryOperand } from '../session/command.ts';
 import { processContext, proseTo } from '../session/context.ts';
 import type { Option } from '../session/options.ts';
 import { commandLineError, ended } from './command-line-error.ts';
@@ -34,6 +36,19 @@ function refuseBefore(group: Parser, name: string): void {
   });
 }
 
+/** @throws UsageError for a word that is almost the name of a command of the group: it would be taken for a file */
+function refuseAlmost(group: Parser, word: string | undefined): void {
+  if (word === undefined || /[/\\.]/.test(word) || existsSync(word)) return;
+  const close = nearest(
+    word,
+    group.commands.map((one) => one.name()),
+  );
+  if (close === undefined) return;
+  throw new UsageError(`"${word}" is no command of kbuild ${group.name()}, and no file`, {
+    remedy: `did you mean "${close}"? A file is written ./${word}`,
+  });
+}
+
 /** What all commands have in common. */
 interface Around {
   readonly version: string;
@@ -60,7 +75,8 @@ function addCommand(parent: Parser, command: Command, { version, done }: Around)
   for (const one of options) parser.addOption(parserOption(one));
   parser.action(async (first: string | undefined) => {
     refuseBefore(parent, name);
-    const isInventory = operand === inventoryOperand && first !== undefined;
+    refuseAlmost(parser, first);
+    const isInventory = isInventoryOperand(operand) && first !== undefined;
     const values: Shown = { ...parser.opts<Shown>(), ...(isInventory ? { inventory: first } : {}) };
     const { color, json, markdown, graph } = values;
     const context = processContext({

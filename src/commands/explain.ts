@@ -81,12 +81,35 @@ function anyNamed(name: string): Explanation {
   if (refusals.some((one) => one.name === name)) return refusalNamed(name);
   if (EXIT_CODES.some(({ code }) => String(code) === name)) return exitNamed(name);
   const paths = withInner(root).map(({ path }) => path);
-  const close = nearest(name.replaceAll(/\[\d*\]/g, '[]'), [
-    ...paths,
-    ...[...checks, ...refusals].map((one) => one.name),
-  ]);
+  const plain = name.replaceAll(/\[\d*\]/g, '[]');
+  // `podSubnet`, or what people call it.
+  const word = name.toLowerCase();
+  const meant = Object.hasOwn(WORDS, word) ? WORDS[word] : undefined;
+  const leaves = meant === undefined ? paths.filter((path) => path.endsWith(`.${plain}`)) : [meant];
+  const close = nearest(plain, [...paths, ...[...checks, ...refusals].map((one) => one.name)]);
+  if (leaves.length > 0)
+    throw new UsageError(`"${name}" is no whole name of a setting`, {
+      remedy: leaves
+        .slice(0, MOST_LEAVES)
+        .map((path) => `kbuild explain ${path}`)
+        .join(', or '),
+    });
   throw unknown('setting of the inventory, check, refusal or exit code', name, close === undefined ? [] : [close], '');
 }
+
+/** How many settings of the same last name are shown. */
+const MOST_LEAVES = 4;
+
+/** What people call a setting. */
+const WORDS: Readonly<Record<string, string>> = {
+  cni: 'network.plugin',
+  cri: 'runtime.name',
+  etcd: 'etcd',
+  pods: 'network.podSubnet',
+  services: 'network.serviceSubnet',
+  upgrade: 'kubernetes.version',
+  vip: 'loadBalancer.address',
+};
 
 /** Kinds that a name can follow: how one is explained, and the list of all. */
 const KINDS: Readonly<Record<string, readonly [named: (name: string) => Explanation, list: () => Topics]>> = {

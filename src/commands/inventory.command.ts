@@ -48,7 +48,7 @@ export const init = declare({
     'or if you say yes, it connects to them and reads their addresses and networks. It never overwrites a file, and ' +
     'writes nothing before the end. Beside a new file it writes `inventory.schema.json` for [editors](#editors).',
   onHosts: 'reads',
-  operand: inventoryOperand,
+  operand: { ...inventoryOperand, summary: 'the new file, or - for standard output' },
   options: [
     ...everywhere,
     option('--name <name>', { summary: 'name of the cluster' }),
@@ -85,7 +85,11 @@ export const schema = declare({
     'Editors complete an inventory by it: see [Editors](#editors). The schemas of documents are in ' +
     '[schemas/](schemas).',
   onHosts: 'nothing',
-  operand: inventoryOperand,
+  operand: {
+    name: '[document]',
+    summary: 'a document that a command prints with --json, e.g. status; without it, the inventory',
+    completes: 'documents',
+  },
   options: [
     ...everywhere,
     option('--draft <draft>', {
@@ -93,14 +97,14 @@ export const schema = declare({
       completes: ['2020-12', '7'],
     }),
     option('--document <name>', {
-      summary: 'the schema of a document that a command prints with --json, e.g. status',
+      summary: 'the same as the operand',
       completes: 'documents',
     }),
   ],
   examples: [
     'kbuild schema > inventory.schema.json',
     'kbuild schema --draft 7 > inventory.schema.json',
-    'kbuild schema --document status',
+    'kbuild schema status',
   ],
 });
 

@@ -13,7 +13,7 @@ function documentNamed(name: string): DocumentName {
   const names = Object.keys(DOCUMENTS);
   const close = nearest(name, names);
   throw new UsageError(`"${name}" is no document${close === undefined ? '' : `; did you mean "${close}"?`}`, {
-    remedy: `one of ${names.join(', ')}`,
+    remedy: `without a name it is the schema of inventories; documents are ${names.join(', ')}`,
   });
 }
 
@@ -21,12 +21,12 @@ function documentNamed(name: string): DocumentName {
  * `kbuild schema`: the JSON Schema of the inventory, for editors, or of a document that kbuild prints. @throws
  * UsageError for an unknown document or draft
  */
-export function runSchema(context: Context, flags: SchemaOptions): Promise<number> {
+export function runSchema(context: Context, flags: SchemaOptions, [named]: readonly string[] = []): Promise<number> {
+  const document = flags.document ?? named;
   const draft = DRAFTS.find((one) => one === (flags.draft ?? DRAFTS[0]));
   if (draft === undefined)
     throw new UsageError(`kbuild writes JSON Schema ${DRAFTS.join(' or ')}, not "${flags.draft!}"`);
-  const schema =
-    flags.document === undefined ? editorJsonSchema(draft) : documentJsonSchema(documentNamed(flags.document), draft);
+  const schema = document === undefined ? editorJsonSchema(draft) : documentJsonSchema(documentNamed(document), draft);
   context.out(`${JSON.stringify(schema, undefined, 2)}\n`);
   return Promise.resolve(0);
 }

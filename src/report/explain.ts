@@ -11,7 +11,7 @@ export interface Explanation {
   readonly kind: 'setting' | 'check' | 'refusal' | 'exit';
   /** `network.podSubnet`, `clock-skew`, `other-cluster`, `7`. */
   readonly name: string;
-  /** A definition in one line; empty where `why` says all. */
+  /** A definition in one line; `why` may begin with it. */
   readonly title: string;
   /** Its purpose, or why it exists. */
   readonly why: string;
@@ -50,11 +50,8 @@ function wrapped(text: string, indent: string): string {
   return lines.map((line) => `${indent}${line}`).join('\n');
 }
 
-/** The first sentence of a text, cut at the width of a line. */
-export function firstSentence(text: string): string {
-  const plain = text.split(/\.(?=\s+[^a-z])/)[0]!.replace(/\.$/, '');
-  return plain.length <= WIDTH ? plain : `${plain.slice(0, WIDTH - 1)}…`;
-}
+/** The first sentence of a text, whole: a terminal wraps it, and a pipe leads to a program that looks for words. */
+export const firstSentence = (text: string): string => text.split(/\.(?=\s+[^a-z])/)[0]!.replace(/\.$/, '');
 
 const rows = (items: Topics['items']): string => table(items.map(({ name, summary }) => [name, summary]));
 
@@ -76,7 +73,7 @@ export function explanationText(explanation: Explanation): string {
   const known = facts(explanation);
   return [
     kind === 'exit' ? `exit ${name}` : name,
-    ...(title === '' ? [] : [wrapped(title, '  ')]),
+    ...(why.startsWith(title) ? [] : [wrapped(title, '  ')]),
     ...(known.length === 0 ? [] : ['', ...known]),
     '',
     wrapped(why, '  '),
@@ -158,7 +155,7 @@ export function settingExplained(setting: Setting): Explanation {
   return {
     kind: 'setting',
     name: path,
-    title: '',
+    title: firstSentence(meaning),
     why: meaning,
     type,
     required: isRequired,

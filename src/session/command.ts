@@ -56,6 +56,9 @@ export const inventoryOperand: Operand = {
   completes: 'files',
 };
 
+/** True where the operand is the inventory. */
+export const isInventoryOperand = (operand: Operand | undefined): boolean => operand?.name === inventoryOperand.name;
+
 /** Keeps the types of the options: the code of the command gets their values. */
 export const declare = <const Options extends readonly Option[]>(
   declaration: Declaration<Options>,

@@ -116,6 +116,12 @@ test('schema prints the JSON Schema', async () => {
   expect(JSON.parse(out)).toMatchObject({ $schema: 'https://json-schema.org/draft/2020-12/schema' });
 });
 
+test('schema NAME prints the schema of a document; another name is refused', async () => {
+  expect(await runSchema(context(), {}, ['status'])).toBe(0);
+  expect(JSON.parse(out)).toMatchObject({ properties: { schemaVersion: {} } });
+  expect(() => runSchema(context(), {}, ['statu'])).toThrow('"statu" is no document; did you mean "status"?');
+});
+
 test('init without a terminal writes an example that is valid', async () => {
   expect(await runInit(context(), {})).toBe(0);
   file('inventory.yaml', out);

@@ -59,3 +59,15 @@ test('what is wrong with the command line is said, and exits 2', () => {
   expect(missing.status).toBe(2);
   expect(missing.stderr + missing.stdout).toContain('/no/such/file');
 });
+
+test.each([
+  ['certs renw', '"renw" is no command of kbuild certs, and no file', 'did you mean "renew"? A file is written ./renw'],
+  ['backup verfy', '"verfy" is no command of kbuild backup, and no file', 'did you mean "verify"?'],
+  ['explain podSubnet', '"podSubnet" is no whole name of a setting', 'kbuild explain network.podSubnet'],
+  ['explain cni', '"cni" is no whole name of a setting', 'kbuild explain network.plugin'],
+])('%s: what was meant, before any host is contacted', (line, message, remedy) => {
+  const { status, stderr } = spawnSync(process.execPath, [program, ...line.split(' ')], { encoding: 'utf8' });
+  expect(status).toBe(2);
+  expect(stderr).toContain(`kbuild: ${message}`);
+  expect(stderr).toContain(`→ ${remedy}`);
+});

@@ -1,4 +1,4 @@
-import { type Command, type CommandGroup, type Declaration, inventoryOperand } from '../../session/command.ts';
+import { type Command, type CommandGroup, type Declaration, isInventoryOperand } from '../../session/command.ts';
 import { type Candidates, filledList, list, type Option } from '../../session/options.ts';
 
 /** What can stand where the cursor is. */
@@ -110,7 +110,7 @@ export function positionOf(all: readonly (Command | CommandGroup)[], words: read
   const { used, operands, inventory, open, onlyOperands } = taken(options, rest);
   const operand = declaration?.operand;
   const place = {
-    inventory: inventory ?? (operand === inventoryOperand ? operands[0] : undefined),
+    inventory: inventory ?? (isInventoryOperand(operand) ? operands[0] : undefined),
     operands,
   };
   if (open !== undefined) return { ...place, asked: valueAsked(open, current, '') };

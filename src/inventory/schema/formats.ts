@@ -93,7 +93,9 @@ function cidrProblem(value: string): string | undefined {
   const first = Math.floor(toNumber(network) / size) * size;
   if (first === toNumber(network)) return undefined;
   const shown = [24, 16, 8, 0].map((shift) => Math.floor(first / 2 ** shift) % 256).join('.');
-  return `has bits beyond its mask; write ${shown}/${bits}`;
+  // Networks that are larger than Services may have were often meant to be smaller ones.
+  const smaller = Number(bits) < 12 && toNumber(network) % 2 ** 20 === 0 ? `, or ${network}/12 for a smaller one` : '';
+  return `has bits beyond its mask; write ${shown}/${bits}${smaller}`;
 }
 
 /** An IPv4 network in CIDR notation without host bits. */
