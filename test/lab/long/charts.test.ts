@@ -16,7 +16,7 @@ import { paths } from '../paths.ts';
 import { kubectl } from '../pods.ts';
 import { HELM_PATH } from '../recipes.ts';
 
-const CP = 'chcp1';
+const CP = 'htcp1';
 let up: readonly string[];
 let file: string;
 
