@@ -626,6 +626,14 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
         ...w1({ osRelease: enterprise('ol', '10.0') }),
       },
     },
+    {
+      finds: /^Oracle Linux deprecates/,
+      bad: w1({ osRelease: enterprise('ol', '10.0') }),
+      good: {
+        inventory: inventory({ kubeadm: { cluster: { proxy: { disabled: true } } } }),
+        ...w1({ osRelease: enterprise('ol', '10.0') }),
+      },
+    },
   ],
   'kernel-modules': [
     {
