@@ -367,9 +367,9 @@ test('hosts with rpm packages have repositories of their own, with their own key
 test('private CAs and patches are read', async () => {
   const pem = '-----BEGIN CERTIFICATE-----\n';
   const text = minimal(`runtime: { registries: [{ host: a, ca: ca.pem }] }\nkubeadm: { patches: patches }`);
-  const { runtime, kubeadm } = await inventoryOf(text, { 'ca.pem': pem, 'patches/etcd0+merge.yaml': 'a: b' });
+  const { runtime, kubeadm } = await inventoryOf(text, { 'ca.pem': pem, 'patches/etcd0+merge.yaml': 'spec: {}' });
   expect(runtime.registries).toEqual([{ host: 'a', mirrors: [], ca: pem }]);
-  expect(kubeadm.patches).toEqual({ 'etcd0+merge.yaml': 'a: b' });
+  expect(kubeadm.patches).toEqual({ 'etcd0+merge.yaml': 'spec: {}' });
   expect(await problemsOf(text, { 'ca.pem': 'x', 'patches/readme.txt': '' })).toEqual([
     '3:40 runtime.registries[0].ca: ca.pem: holds no PEM certificate',
     expect.stringMatching(/^4:21 kubeadm\.patches: patches\/readme\.txt: kubeadm reads no file of this name/),

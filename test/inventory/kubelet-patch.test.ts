@@ -24,3 +24,32 @@ test('a right patch, a JSON patch and a patch of a pod are taken', async () => {
   expect(await patched('- { op: add, path: /maxPods, value: 50 }\n', 'kubeletconfiguration+json.yaml')).toEqual([]);
   expect(await patched('spec: { maxPod: 1 }\n', 'kube-apiserver0+merge.yaml')).toEqual([]);
 });
+
+test.each([
+  [
+    'kube-apiserver0+merge.yaml',
+    'containers: []\n',
+    /containers: a Pod has no such field; did you mean spec\.containers\?/,
+  ],
+  [
+    'kube-apiserver0+merge.yaml',
+    'spec: { containers: [{ name: kube-apiserver, resources: {} }] }\n',
+    /spec\.containers\[0\]: a merge patch replaces the whole list/,
+  ],
+  ['etcd.yaml', 'spec: { containers: [{ resources: {} }] }\n', /needs the name of the container/],
+  [
+    'kube-scheduler+json.yaml',
+    '- { op: add, path: /spec/containers/0/command/-, value: --no-such-flag=1 }\n',
+    /kube-scheduler of Kubernetes 1\.36 has no flag --no-such-flag/,
+  ],
+])('a patch of a pod that cannot work is refused: %s %s', async (name, content, message) => {
+  expect(await patched(content, name)).toEqual([expect.stringMatching(message)]);
+});
+
+test.each([
+  ['kube-apiserver.yaml', 'spec: { containers: [{ name: kube-apiserver, resources: { requests: { cpu: 1 } } }] }\n'],
+  ['kube-apiserver+json.yaml', '- { op: add, path: /spec/containers/0/command/-, value: --profiling=false }\n'],
+  ['etcd+merge.yaml', 'metadata: { annotations: { a: --b } }\nspec: { priority: 1 }\n'],
+])('a patch of a pod that works is taken: %s %s', async (name, content) => {
+  expect(await patched(content, name)).toEqual([]);
+});

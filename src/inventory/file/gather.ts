@@ -7,7 +7,7 @@ import type { Path } from '../schema/path.ts';
 import type { InventoryFile } from '../schema/schema.ts';
 import { hooksHere } from './host-settings.ts';
 import { kubernetesKeys, runtimeKeys, type RuntimeKeys, type SigningKeys } from './keys.ts';
-import { kubeletPatchProblems } from './kubelet-patch.ts';
+import { patchProblems } from './kubelet-patch.ts';
 import { readCharts } from './charts.ts';
 import { type AppliedManifests, readManifests } from './manifests.ts';
 import { type Reader, readerOf, type Report } from './reader.ts';
@@ -134,8 +134,7 @@ async function patchFiles(
     if (target !== undefined && minorNumber(version) >= first) {
       const text = await reader.text(path, `${folder}/${name}`);
       contents[name] = text;
-      if (target === 'kubeletconfiguration')
-        for (const wrong of kubeletPatchProblems(text, version)) report(path, `${folder}/${name}: ${wrong}`);
+      for (const wrong of patchProblems(name, text, version)) report(path, `${folder}/${name}: ${wrong}`);
     } else if (target !== undefined)
       report(
         path,
