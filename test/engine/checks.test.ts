@@ -102,9 +102,11 @@ describe('swap', () => {
 });
 
 test('a module that the kernel does not have is an error', () =>
-  expect(lines({ w1: { modules: { overlay: 'working', br_netfilter: 'missing', nf_conntrack: 'working' }, kernel: '6.1.0-1' } })).toEqual([
-    'error kernel-modules w1: br_netfilter is neither built into the kernel 6.1.0-1 nor there to be loaded',
-  ]));
+  expect(
+    lines({
+      w1: { modules: { overlay: 'working', br_netfilter: 'missing', nf_conntrack: 'working' }, kernel: '6.1.0-1' },
+    }),
+  ).toEqual(['error kernel-modules w1: br_netfilter is neither built into the kernel 6.1.0-1 nor there to be loaded']));
 
 test("a file that is read after kbuild's and switches forwarding off is an error; one before it is not", () =>
   expect(

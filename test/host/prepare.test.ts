@@ -53,9 +53,9 @@ describe('swap', () => {
 });
 
 test('a module that is built in needs no loading, only its line for the next kernel', () =>
-  expect(of('kernel-modules', { modules: { overlay: 'working', br_netfilter: 'working', nf_conntrack: 'working' } })).toEqual([
-    'write /etc/modules-load.d/kbuild.conf (found none)',
-  ]));
+  expect(
+    of('kernel-modules', { modules: { overlay: 'working', br_netfilter: 'working', nf_conntrack: 'working' } }),
+  ).toEqual(['write /etc/modules-load.d/kbuild.conf (found none)']));
 
 test('a module that is not there is said, and nothing is tried', () => {
   const [, change] = prepare
