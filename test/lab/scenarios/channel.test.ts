@@ -19,6 +19,7 @@ import { sshDialler } from '../../../src/ssh/ssh2.ts';
 import { checked } from '../findings.ts';
 import { inventoryFile, kbuild, start } from '../kbuild.ts';
 import * as lab from '../lab.ts';
+import { kubectl } from '../pods.ts';
 
 const HOSTS = ['chcp1', 'chw1'] as const;
 const [cp] = HOSTS;
@@ -33,6 +34,8 @@ beforeAll(async () => {
   file = inventoryFile(inventory).file;
   const { code, stderr } = await kbuild('up', file, '--yes', '--kubeconfig', `${file}.kubeconfig`);
   expect(code, stderr).toBe(0);
+  // Two observations at the same time differ while pods start.
+  await kubectl(cp, 'wait --for=condition=Ready pod --all --all-namespaces --timeout=300s');
   const loaded = await loadInventory({ file });
   host = loaded.inventory.hosts.find(({ name }) => name === cp) as LinuxHost;
 });
