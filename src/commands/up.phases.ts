@@ -41,7 +41,7 @@ import {
 import { adminKubeconfig } from '../kubeadm/kubeconfigs.step.ts';
 import { kubeletAuthority } from '../kubeadm/kubelet-authority.step.ts';
 import { servesByCluster } from '../kubeadm/kubelet-serving.value.ts';
-import { kubeletSettings } from '../kubeadm/kubelet.step.ts';
+import { kubeletObeys, kubeletSettings } from '../kubeadm/kubelet.step.ts';
 import { labelsAndTaints } from '../kubeadm/labels-taints.step.ts';
 import { kubernetesPackages } from '../kubeadm/packages.step.ts';
 import { noLeftoverTokens } from '../kubeadm/tokens.step.ts';
@@ -173,7 +173,7 @@ export function up(
     ...ifAny(windows('windows-join', 'Join Windows workers', onWindows, windowsJoinSteps(inventory), OVERLAPS)),
     linux('etcd-endpoints', 'Update etcd endpoints of API servers', etcdClients, [etcdEndpoints], IN_TURN),
     linux('control-plane-files', 'Restart control planes with changed files', withFiles, [controlPlaneFiles], IN_TURN),
-    linux('kubelets', 'Configure kubelets', nodes, [kubeletSettings], { concurrency: fewNodes }),
+    linux('kubelets', 'Configure kubelets', nodes, [kubeletSettings, kubeletObeys], { concurrency: fewNodes }),
     ...ifAny(linux('kubelet-serving', 'Approve certificates of kubelets', served, kubeletServing, OVERLAPS)),
     linux('nodes', 'Label nodes', nodes, [labelsAndTaints], OVERLAPS),
     ...ifAny(

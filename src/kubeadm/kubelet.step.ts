@@ -1,4 +1,5 @@
 import { isMixed } from '../cluster/api-versions.ts';
+import type { LinuxFacts } from '../cluster/fleet/linux.ts';
 import type { ClusterUp } from '../cluster/fleet/view.ts';
 import { standing } from '../cluster/standing.ts';
 import { together, waitForApi } from '../engine/combinators.ts';
@@ -119,15 +120,13 @@ function kubeletConfigured(target: Target, cluster: ClusterUp) {
   };
 }
 
-/** How a setting that does not take effect is told: with what wins over it, where the host shows that. */
-function idleText({ key, live }: Idle, { facts }: Target): string {
-  const flag = flagOf(key);
-  const winner = facts.kubeletOverrides.find(({ flags }) => flags.includes(flag));
-  return (
-    `${key} without effect: the kubelet runs with ${live === undefined ? 'no such setting' : JSON.stringify(live)}` +
-    (winner === undefined ? '' : `, because ${winner.file} has ${flag}: remove it there`)
-  );
-}
+/** How a setting that does not take effect is told. */
+const idleText = ({ key, live }: Idle): string =>
+  `${key} without effect: the kubelet runs with ${live === undefined ? 'no such setting' : JSON.stringify(live)}`;
+
+/** Where a flag on the host wins over a setting, which no restart changes; undefined: nothing of the kind is seen. */
+const winnerOver = ({ key }: Idle, { kubeletOverrides }: LinuxFacts): string | undefined =>
+  kubeletOverrides.find(({ flags }) => flags.includes(flagOf(key)))?.file;
 
 /**
  * Configures the kubelet of a joined host again when the cluster's settings, the host's own or its arguments were
@@ -155,7 +154,7 @@ export const kubeletSettings: Step = {
     ];
     // What is edited does not take effect yet.
     const idle = edits.length > 0 || isOlder ? [] : idleKubeletSettings(inventory, host, cluster, served(target));
-    const found = [...edits, ...idle.map((one) => idleText(one, target))];
+    const found = [...edits, ...idle.flatMap((one) => (winnerOver(one, facts) === undefined ? [idleText(one)] : []))];
     if (found.length === 0) return [];
     return [
       {
@@ -171,6 +170,25 @@ export const kubeletSettings: Step = {
         },
       },
     ];
+  },
+};
+
+/**
+ * Names the settings over which a flag on the host wins. kbuild restarts nothing for them and does not wait: only the
+ * operator can remove the flag.
+ */
+export const kubeletObeys: Step = {
+  name: 'kubelet-obeys',
+  diff: (target) => {
+    const { inventory, host, facts, fleet } = target;
+    const { cluster } = fleet;
+    if (standing(target) !== 'joined' || cluster.state !== 'up' || isMixed(cluster)) return [];
+    const overridden = idleKubeletSettings(inventory, host, cluster, served(target)).flatMap((one) => {
+      const file = winnerOver(one, facts);
+      return file === undefined ? [] : [`${idleText(one)}, because ${file} has ${flagOf(one.key)}: remove it there`];
+    });
+    if (overridden.length === 0) return [];
+    return [{ summary: `wait until the kubelet of ${host.name} obeys the inventory (found ${overridden.join(', ')})` }];
   },
 };
 

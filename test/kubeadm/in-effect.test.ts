@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import type { LinuxFacts } from '../../src/cluster/fleet/linux.ts';
 import type { LinuxHost } from '../../src/inventory/inventory.ts';
 import { idleArguments, idleKubeletSettings } from '../../src/kubeadm/in-effect.ts';
 import { sharedKubeletConfig } from '../../src/kubeadm/kubelet-config.ts';
-import { kubeletSettings } from '../../src/kubeadm/kubelet.step.ts';
+import { kubeletObeys, kubeletSettings } from '../../src/kubeadm/kubelet.step.ts';
 import { kubeadmSettings, rewritten } from '../../src/kubeadm/settings.step.ts';
 import { settingsOf } from '../../src/kubeadm/settings.ts';
 import type { JsonObject } from '../../src/shell/decode.ts';
@@ -52,27 +53,44 @@ describe('the settings of a running kubelet', () => {
     expect(idle({ maxPods: 50 }, { maxPods: 20 }, [{ name: 'max-pods', value: '20' }])).toEqual([]);
   });
 
-  test.each([
-    ['', [], ''],
-    [
-      'a flag of the host wins',
-      [{ file: '/etc/default/kubelet', variable: 'KUBELET_EXTRA_ARGS', flags: ['--max-pods'] }],
-      ', because /etc/default/kubelet has --max-pods: remove it there',
-    ],
-  ])('that do not take effect are never "nothing to do" %s', (_, kubeletOverrides, why) => {
+  describe('that do not take effect are never "nothing to do"', () => {
     const host: LinuxHost = { ...cp1, kubelet: { config: { maxPods: 50 }, extraArgs: [] } };
     const inventory = inventoryOf({ hosts: [host] });
     const stored = sharedKubeletConfig(inventory);
-    const cluster = clusterOf({
-      kubeletConfiguration: stored,
-      settings: settingsOf(inventory),
-      kubelets: new Map([['cp1', { ...stored, maxPods: 20 }]]),
+    const due = (kubeletOverrides: LinuxFacts['kubeletOverrides'], live: JsonObject = { ...stored, maxPods: 20 }) => {
+      const cluster = clusterOf({
+        kubeletConfiguration: stored,
+        settings: settingsOf(inventory),
+        kubelets: new Map([['cp1', live]]),
+      });
+      const seen = joinedHost(host, { kubeletConfig: stored, kubeletFlags: ['--node-ip=10.0.0.11'], kubeletOverrides });
+      const target = targetOf(inventory, host, fleetIn(cluster, seen));
+      return [kubeletSettings, kubeletObeys].flatMap(({ diff }) => diff(target));
+    };
+    const wins = [{ file: '/etc/default/kubelet', variable: 'KUBELET_EXTRA_ARGS', flags: ['--max-pods'] }];
+
+    test('the kubelet is configured and restarted', () => {
+      expect(due([])).toMatchObject([
+        {
+          summary: 'configure and restart the kubelet of cp1 (found maxPods without effect: the kubelet runs with 20)',
+          disrupts: true,
+        },
+      ]);
     });
-    const seen = joinedHost(host, { kubeletConfig: stored, kubeletFlags: ['--node-ip=10.0.0.11'], kubeletOverrides });
-    const [change] = kubeletSettings.diff(targetOf(inventory, host, fleetIn(cluster, seen)));
-    expect(change?.summary).toBe(
-      `configure and restart the kubelet of cp1 (found maxPods without effect: the kubelet runs with 20${why})`,
-    );
+
+    test('where a flag of the host wins, nothing is restarted: only the operator can remove it', () => {
+      const [change, ...more] = due(wins);
+      expect(change!.summary).toBe(
+        'wait until the kubelet of cp1 obeys the inventory (found maxPods without effect: the kubelet runs with 20, ' +
+          'because /etc/default/kubelet has --max-pods: remove it there)',
+      );
+      expect(change!.apply).toBeUndefined();
+      expect(more).toEqual([]);
+    });
+
+    test('a flag of the host that agrees is no matter', () => {
+      expect(due(wins, { ...stored, maxPods: 50 })).toEqual([]);
+    });
   });
 });
 

@@ -92,9 +92,10 @@ test('a setting over which a flag of the host wins is named, and the last line s
   await lab.inside(w, `echo KUBELET_EXTRA_ARGS=--max-pods=20 >${path} && systemctl restart kubelet`);
   const named = `maxPods without effect: the kubelet runs with 20, because ${path} has --max-pods: remove it there`;
   await waitUntil('the plan names it', 60_000, async () => (await kbuild('plan', file)).stdout.includes(named));
+  const started = await lab.inside(w, 'systemctl show -p ExecMainPID kubelet');
   const failed = await kbuild(...args);
-  console.log(failed.stderr);
-  expect(failed.code).toBe(5);
+  expect(failed.code, failed.stderr).toBe(5);
+  expect((await lab.inside(w, 'systemctl show -p ExecMainPID kubelet')).stdout).toBe(started.stdout);
   expect(failed.stderr).toContain(named);
   expect(failed.stderr).toContain(
     '\nfirst change the named setting of kubelet.config, then run the same command again\n',
