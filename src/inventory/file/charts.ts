@@ -153,7 +153,11 @@ async function rendered(world: World, path: Path, entry: ChartEntry, secrets: re
   try {
     const [first, second] = [await render(), await render()];
     refuseDifference(first, second);
-    return ordered(first);
+    const objects = ordered(first);
+    // `up` deletes objects that a chart no longer has: an empty answer of a broken Helm must not empty the cluster.
+    if (objects.length === 0)
+      throw new Error('Helm rendered no object: take the chart out of `charts` if its objects are to be deleted');
+    return objects;
   } catch (error) {
     throw new Error(withoutSecrets(error instanceof Error ? error.message : String(error), secrets));
   }

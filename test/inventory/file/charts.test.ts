@@ -128,6 +128,15 @@ describe('a chart', () => {
     ]);
   });
 
+  test.each(['', '---\n', hook('probe', 'test', 0)])(
+    'that renders no object is refused: its objects in the cluster would be deleted (%j)',
+    async (rendered) => {
+      expect(await problemsOf(entry(), files, { helm: helmWith(rendered).helm })).toEqual([
+        expect.stringContaining('Helm rendered no object'),
+      ]);
+    },
+  );
+
   test('that cannot be rendered is refused without its secret values', async () => {
     const helm: Helm = { ...helmWith('').helm, render: () => Promise.reject(new Error('no template for s3cret')) };
     const more = '    secretValues: { a.b: "file:password" }\n';
