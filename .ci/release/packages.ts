@@ -17,6 +17,14 @@ export interface Reproducible {
   readonly epoch: number;
 }
 
+/** What becomes a package, and where: `stage` is a folder of this package alone. */
+interface Packed extends Reproducible {
+  readonly arch: string;
+  readonly executable: string;
+  readonly out: string;
+  readonly stage: string;
+}
+
 /** Puts the program, its manual and its licenses below `stage`, as both kinds of packages install them. */
 function install(root: string, executable: string, stage: string, name: string): void {
   for (const folder of ['usr/bin', 'usr/share/man/man1', `usr/share/doc/${name}`])
@@ -53,22 +61,7 @@ export const debControl = ({ name, version, description, homepage }: Described, 
   ].join('\n');
 
 /** Makes the Debian package of an executable; returns its name. */
-export function deb(
-  root: string,
-  described: Described,
-  {
-    epoch,
-    arch,
-    executable,
-    out,
-    stage,
-  }: Reproducible & {
-    readonly arch: string;
-    readonly executable: string;
-    readonly out: string;
-    readonly stage: string;
-  },
-): string {
+export function deb(root: string, described: Described, { epoch, arch, executable, out, stage }: Packed): string {
   const file = `${described.name}-cluster_${described.version}_${arch}.deb`;
   install(root, executable, stage, described.name);
   mkdirSync(join(stage, 'DEBIAN'));
@@ -119,22 +112,7 @@ export const rpmSpec = ({ name, version, description, homepage, license }: Descr
   ].join('\n');
 
 /** Makes the rpm of an executable; returns its name. */
-export function rpm(
-  root: string,
-  described: Described,
-  {
-    epoch,
-    arch,
-    executable,
-    out,
-    stage,
-  }: Reproducible & {
-    readonly arch: string;
-    readonly executable: string;
-    readonly out: string;
-    readonly stage: string;
-  },
-): string {
+export function rpm(root: string, described: Described, { epoch, arch, executable, out, stage }: Packed): string {
   const file = `${described.name}-cluster-${described.version}-1.${arch}.rpm`;
   const files = join(stage, 'files');
   install(root, executable, files, described.name);
