@@ -1,4 +1,5 @@
 import { signingAuthority } from '../certificates/signing-command.value.ts';
+import { Refused } from '../errors.ts';
 import { ADMIN_CONF } from '../inventory/api-server.ts';
 import { controlPlanes } from '../inventory/hosts.ts';
 import type { Host, Inventory, LinuxHost } from '../inventory/inventory.ts';
@@ -212,16 +213,14 @@ const isUnfinished = (inventory: Inventory, fleet: Fleet): boolean =>
     .some(({ host, facts }) => standing({ inventory, host, facts, fleet }) === 'partial') &&
   !observedLinux(fleet).some(({ host, facts }) => standing({ inventory, host, facts, fleet }) === 'joined');
 
+type OnHost = Pick<Seen, 'inventory' | 'host' | 'fleet'>;
+
 /**
  * Why kbuild may not undo anything on the host yet; undefined if it may. While the API does not answer, kbuild cannot
  * know whether quorum needs the host's etcd, or whether its node is in use. It waits if another host is joined to the
  * cluster, or if a control plane was not observed. On a host of role etcd it waits for etcd.
  */
-export function undoObstacle({
-  inventory,
-  host,
-  fleet,
-}: Pick<Seen, 'inventory' | 'host' | 'fleet'>): string | undefined {
+export function undoObstacle({ inventory, host, fleet }: OnHost): string | undefined {
   if (host.role === 'etcd')
     return fleet.cluster.etcd?.state === 'down'
       ? `etcd does not answer, and may need the data on this host (${fleet.cluster.etcd.reason})`
@@ -240,4 +239,11 @@ export function undoObstacle({
   return joined === undefined
     ? undefined
     : `the API does not answer, and ${joined.host.name} is joined to the cluster: ${fleet.cluster.reason}`;
+}
+
+/** @throws Refused while kbuild may not undo anything on the host: see `undoObstacle` */
+export function refuseUndo(target: OnHost): void {
+  const why = undoObstacle(target);
+  if (why === undefined) return;
+  throw new Refused('unfinished-action', target.host.name, `what is half-finished here is not undone: ${why}`);
 }

@@ -1,7 +1,7 @@
 import { type Fleet, linuxFacts } from '../cluster/fleet/fleet.ts';
 import { memberHost } from '../cluster/member-host.ts';
 import { type BeforeMembership, gate, isMemberOf, type KeepData, removeMembers } from '../cluster/members.ts';
-import { hasOwnMarker, standing, undoObstacle } from '../cluster/standing.ts';
+import { hasOwnMarker, refuseUndo, standing } from '../cluster/standing.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
 import { etcdHosts } from '../inventory/hosts.ts';
@@ -145,9 +145,7 @@ const undone = (before: BeforeMembership, keep: KeepData): Step => ({
           'undo a half-finished member of etcd on ' +
           `${host.name}${member === undefined ? '' : ` (found ${member.learner ? 'learner' : 'member'} ${member.id})`}`,
         apply: async (on) => {
-          const why = undoObstacle(target);
-          if (why !== undefined)
-            throw new Refused('unfinished-action', host.name, `what is half-finished here is not undone: ${why}`);
+          refuseUndo(target);
           await keep(on, host);
           if (member !== undefined) {
             const through = memberHost(inventory, fleet, host.name);

@@ -3,7 +3,7 @@ import { isControlPlane } from '../cluster/fleet/joined.ts';
 import { acting } from '../cluster/live.ts';
 import { memberHost } from '../cluster/member-host.ts';
 import { type BeforeMembership, gate, type KeepData, membersOf, removeMembers } from '../cluster/members.ts';
-import { hasOwnMarker, mayLackAddons, standing, undoObstacle } from '../cluster/standing.ts';
+import { hasOwnMarker, mayLackAddons, refuseUndo, standing, undoObstacle } from '../cluster/standing.ts';
 import type { Seen } from '../cluster/standings.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
@@ -91,9 +91,7 @@ export const undoHalfFinished = (before: BeforeMembership, keep: KeepData): Step
           `undo a half-finished ${action} of ${inventory.name} (found ${String(facts.kubernetesTraces.size)} ` +
           `leftovers${and})`,
         apply: async (on) => {
-          const why = undoObstacle(target);
-          if (why !== undefined)
-            throw new Refused('unfinished-action', host.name, `what is half-finished here is not undone: ${why}`);
+          refuseUndo(target);
           await keep(on, host);
           if (member !== undefined) {
             const control = acting(fleet, host.name);

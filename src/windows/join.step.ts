@@ -1,7 +1,6 @@
-import { standing, undoObstacle } from '../cluster/standing.ts';
+import { refuseUndo, standing } from '../cluster/standing.ts';
 import { runsOnWindows } from '../engine/combinators.ts';
 import type { Step } from '../engine/step.ts';
-import { Refused } from '../errors.ts';
 import { isForeignAction } from '../kubeadm/marker.facts.ts';
 import { withWorkerJoin, workerJoinText } from '../kubeadm/worker-join.ts';
 import { windowsPlugins } from '../network/plugins.value.ts';
@@ -24,9 +23,7 @@ export const undoHalfFinished: Step<'windows'> = {
           `undo a half-finished ${action} of ${inventory.name} (found ${String(facts.kubernetesTraces.size)} ` +
           'leftovers)',
         apply: (on) => {
-          const why = undoObstacle(target);
-          if (why !== undefined)
-            throw new Refused('unfinished-action', host.name, `what is half-finished here is not undone: ${why}`);
+          refuseUndo(target);
           return windowsKubeadmJob(on(host), inventory, 'reset', secretYaml([windowsResetConfiguration(inventory)]));
         },
       },
