@@ -7,7 +7,7 @@ import { forgotten, prepared, served, serving, started, stopped, swapped, taken 
 import { jobEnded } from '../host/idle.step.ts';
 import { controlPlanes } from '../inventory/hosts.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
-import type { FromBackup } from '../kubeadm/job.step.ts';
+import type { FromBackup } from '../kubeadm/run-kubeadm.step.ts';
 import { lostNodesDeleted } from '../kubeadm/tokens.step.ts';
 import { manifestsBack } from '../upgrade/control-plane.step.ts';
 import { up } from './up.phases.ts';

@@ -18,7 +18,7 @@ import { ChecksFailed, Refused, throwAll } from '../errors.ts';
 import { listensAt } from '../etcd/restore-members.ts';
 import { apiPort } from '../inventory/api-server.ts';
 import { controlPlanes } from '../inventory/hosts.ts';
-import type { FromBackup } from '../kubeadm/job.step.ts';
+import type { FromBackup } from '../kubeadm/run-kubeadm.step.ts';
 import { isInitFromBackup } from '../kubeadm/marker.facts.ts';
 import { paths } from '../paths.ts';
 import { findingsText } from '../report/findings.ts';

@@ -30,7 +30,7 @@ import type { Inventory } from '../inventory/inventory.ts';
 import { controlPlaneFiles, kubeadmPatches } from '../kubeadm/control-plane-files.step.ts';
 import { dnsBlocks } from '../kubeadm/dns-blocks.step.ts';
 import { acceptedConfiguration } from '../kubeadm/init.step.ts';
-import type { FromBackup } from '../kubeadm/job.step.ts';
+import type { FromBackup } from '../kubeadm/run-kubeadm.step.ts';
 import {
   clusterSettingsSteps,
   controlPlaneJoinSteps,

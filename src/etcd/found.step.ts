@@ -7,7 +7,7 @@ import { Refused } from '../errors.ts';
 import { etcdHosts } from '../inventory/hosts.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { resetConfiguration } from '../kubeadm/config.ts';
-import { kubeadmJob } from '../kubeadm/job.step.ts';
+import { kubeadmJob } from '../kubeadm/run-kubeadm.step.ts';
 import { paths } from '../paths.ts';
 import { secretYaml } from '../shell/yaml.ts';
 import type { On } from '../ssh/remote.ts';

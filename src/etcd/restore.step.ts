@@ -1,7 +1,7 @@
 import { linuxFacts } from '../cluster/fleet/fleet.ts';
 import type { Change, Step, Target } from '../engine/step.ts';
 import type { LinuxHost } from '../inventory/inventory.ts';
-import { putControlPlaneAside } from '../kubeadm/job.step.ts';
+import { putControlPlaneAside } from '../kubeadm/run-kubeadm.step.ts';
 import { markerAway, RESTORE } from '../kubeadm/marker.facts.ts';
 import { paths } from '../paths.ts';
 import { withRuntime } from '../runtime/runtimes.value.ts';

@@ -15,7 +15,7 @@ import { sh } from '../shell/sh.ts';
 import { secretYaml } from '../shell/yaml.ts';
 import { script } from '../templates.ts';
 import { resetConfiguration } from './config.ts';
-import { kubeadmJob } from './job.step.ts';
+import { kubeadmJob } from './run-kubeadm.step.ts';
 
 /** Prefix of a mount in the fact `leftovers`. */
 const MOUNT = 'mount ';

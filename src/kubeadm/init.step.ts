@@ -9,7 +9,7 @@ import { paths } from '../paths.ts';
 import { sh } from '../shell/sh.ts';
 import { secretYaml } from '../shell/yaml.ts';
 import { initDocuments } from './config.ts';
-import { type FromBackup, kubeadmJob } from './job.step.ts';
+import { type FromBackup, kubeadmJob } from './run-kubeadm.step.ts';
 
 /** What the inventory calls the documents of kubeadm's configuration. */
 const SETTINGS: Readonly<Record<string, string>> = {

@@ -7,7 +7,7 @@ import type { Target } from '../engine/step.ts';
 import type { LinuxHost } from '../inventory/inventory.ts';
 import { Secret } from '../shell/secret.ts';
 import type { On } from '../ssh/remote.ts';
-import { JOB_PATCHES } from './job.step.ts';
+import { JOB_PATCHES } from './run-kubeadm.step.ts';
 
 /**
  * The kubeadm patch with which the controller manager signs with files of its own. Its arguments come last and override

@@ -21,7 +21,7 @@ import { sh } from '../shell/sh.ts';
 import { secretYaml } from '../shell/yaml.ts';
 import type { On } from '../ssh/remote.ts';
 import { joinConfiguration } from './config.ts';
-import { kubeadmJob } from './job.step.ts';
+import { kubeadmJob } from './run-kubeadm.step.ts';
 import { partInRotations } from './join-during-rotation.step.ts';
 import { refuseElsewhere, withJoinToken, withWorkerJoin, workerJoinText } from './worker-join.ts';
 

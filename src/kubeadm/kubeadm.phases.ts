@@ -5,7 +5,7 @@ import type { BeforeMembership, KeepData } from '../cluster/members.ts';
 import type { Step } from '../engine/step.ts';
 import { kubeadmPatches } from './control-plane-files.step.ts';
 import { initOf } from './init.step.ts';
-import type { FromBackup } from './job.step.ts';
+import type { FromBackup } from './run-kubeadm.step.ts';
 import { controlPlanesWell, joinControlPlane, joinWorker } from './join.step.ts';
 import { earlierMachineGone, noMarker, registeredAgain } from './register-node.step.ts';
 import { kubeadmSettings } from './settings.step.ts';

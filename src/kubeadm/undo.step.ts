@@ -11,7 +11,7 @@ import type { MemberView } from '../etcd/view.facts.ts';
 import { controlPlanes } from '../inventory/hosts.ts';
 import { secretYaml } from '../shell/yaml.ts';
 import { resetConfiguration } from './config.ts';
-import { forgetKeys, kubeadmJob } from './job.step.ts';
+import { forgetKeys, kubeadmJob } from './run-kubeadm.step.ts';
 
 /**
  * Why kbuild has to wait until it knows whether what is half-finished on a host is to be undone. undefined: it need

@@ -4,7 +4,7 @@ import { type ApiHost, holdLease } from '../engine/lease.ts';
 import { type Lock, lockHosts } from '../engine/lock.ts';
 import { apiServerUrl } from '../inventory/api-server.ts';
 import type { Connected } from './connect.ts';
-import { holder, isGone } from './record.ts';
+import { holder, isGone } from './run-record.ts';
 import type { Run } from './run.ts';
 
 /** An older observation, in ms, is repeated: operators and other tools change hosts without kbuild's lock. */

@@ -18,7 +18,7 @@ import { type Ending, reportEnd, reportError } from './end-report.ts';
 import { readInventory } from './inventory.ts';
 import type { Flags } from './options.ts';
 import { runOutput, runStop, type RunStop } from './output.ts';
-import { noteFound, runRecording, type RunRecording } from './record.ts';
+import { noteFound, runRecording, type RunRecording } from './run-record.ts';
 import { type BeginWait, type Run, type RunOptions, waitsOf } from './run.ts';
 import { checkDeadNames, checkSelection, refuseLivingDead, withoutGroups } from './selection.ts';
 import { spanHeaders } from './spans.ts';

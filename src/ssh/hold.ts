@@ -3,7 +3,7 @@ import type { Command } from '../shell/command.ts';
 import type { Pause } from '../wait.ts';
 import type { Exchange } from './exchange.ts';
 import type { Held } from './remote.ts';
-import { watchHung } from './restart.ts';
+import { watchHung } from './reboot.ts';
 import type { Channel, ExecResult } from './transport.ts';
 
 /** Milliseconds between two bytes to a held command that reads stdin: silence means that kbuild has died. */

@@ -7,7 +7,7 @@ import { script } from '../templates.ts';
 import type { Pause } from '../wait.ts';
 import { LATE_REMEDY, minutesOf, noAnswer, patiently } from './deadlines.ts';
 import type { Exchange } from './exchange.ts';
-import { upAgain, watchHung } from './restart.ts';
+import { upAgain, watchHung } from './reboot.ts';
 import type { ExecResult } from './transport.ts';
 
 /** What the script that follows a job printed. */

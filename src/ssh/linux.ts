@@ -13,7 +13,7 @@ import { exchange, type Exchange, type ExchangeTools } from './exchange.ts';
 import { hold } from './hold.ts';
 import { runJob } from './job.ts';
 import type { Remote } from './remote.ts';
-import { restart } from './restart.ts';
+import { restart } from './reboot.ts';
 import type { Commands, Connection, ExecResult, Forwarding, Streams } from './transport.ts';
 
 /** The methods of a Remote that read and write files. */

@@ -17,7 +17,7 @@ import { refusedFor } from '../../src/cluster/reasons.ts';
 import { refusals } from '../../src/cluster/up.refusal.ts';
 import { clusterConfiguration } from '../../src/kubeadm/config.ts';
 import { initOf } from '../../src/kubeadm/init.step.ts';
-import type { FromBackup } from '../../src/kubeadm/job.step.ts';
+import type { FromBackup } from '../../src/kubeadm/run-kubeadm.step.ts';
 import { lostNodesDeleted } from '../../src/kubeadm/tokens.step.ts';
 import { Secret } from '../../src/shell/secret.ts';
 import { ca, etcd, manifestOf } from '../fakes/backup.ts';

@@ -4,7 +4,7 @@ import { leavesOf } from '../../src/certificates/leaves.ts';
 import { renewedCertificates } from '../../src/certificates/renew.step.ts';
 import { ownAuthorityFiles } from '../../src/certificates/shared-files.ts';
 import { joinConfiguration } from '../../src/kubeadm/config.ts';
-import { kubeadmJob } from '../../src/kubeadm/job.step.ts';
+import { kubeadmJob } from '../../src/kubeadm/run-kubeadm.step.ts';
 import { type KubeletRequest, parseKubeletRequests } from '../../src/kubeadm/kubelet.facts.ts';
 import { Secret } from '../../src/shell/secret.ts';
 import { certificateOf } from '../fakes/certificate.ts';

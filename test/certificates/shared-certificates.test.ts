@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ownAuthorityFiles, withSharedCertificates } from '../../src/certificates/shared-files.ts';
 import { joinConfiguration } from '../../src/kubeadm/config.ts';
-import { kubeadmJob } from '../../src/kubeadm/job.step.ts';
+import { kubeadmJob } from '../../src/kubeadm/run-kubeadm.step.ts';
 import { Secret } from '../../src/shell/secret.ts';
 import { cp1, cp2, inventoryOf } from '../fakes/cluster.ts';
 import { type Answers, recordingOn } from '../fakes/on.ts';

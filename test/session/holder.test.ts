@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { hostname, userInfo } from 'node:os';
 import { expect, test } from 'vitest';
 import { describe } from '../../src/engine/lock-holder.ts';
-import { holder, isGone } from '../../src/session/record.ts';
+import { holder, isGone } from '../../src/session/run-record.ts';
 
 const run = { command: 'up', runId: '20260101t120000z-0a1b2c3d', context: { nowMs: () => 0 } } as Parameters<
   typeof holder

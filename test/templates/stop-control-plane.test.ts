@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { linuxHosts } from '../../src/inventory/hosts.ts';
-import { putControlPlaneAside } from '../../src/kubeadm/job.step.ts';
+import { putControlPlaneAside } from '../../src/kubeadm/run-kubeadm.step.ts';
 import { inventory } from '../fakes/inventory.ts';
 import { requireProgram } from '../needs/table.ts';
 

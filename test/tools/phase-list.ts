@@ -21,7 +21,7 @@ import { upgrade } from '../../src/commands/upgrade.phases.ts';
 import type { Phase, Step } from '../../src/engine/step.ts';
 import { controlPlanes, linuxHosts, withRole } from '../../src/inventory/hosts.ts';
 import type { Inventory, LinuxHost } from '../../src/inventory/inventory.ts';
-import type { FromBackup } from '../../src/kubeadm/job.step.ts';
+import type { FromBackup } from '../../src/kubeadm/run-kubeadm.step.ts';
 import { hopsThrough } from '../../src/upgrade/hop.ts';
 import { CA, clusterOf, factsOf, joinedControlPlane, joinedWorker, nodeOf } from '../fakes/cluster.ts';
 import { inventoryOf } from '../inventory/load.ts';
