@@ -21,13 +21,15 @@ import { recoverCertificatesPhases, renewAuthorityPhases, renewCertificatesPhase
 
 const NAMES = Object.keys(AUTHORITY_FILES) as readonly KubeadmAuthority[];
 
-/**
- * The authorities that are meant: those named, or all that kbuild can renew. @throws UsageError for a name that is none
- */
-function meant({ inventory, connected }: Run, operands: readonly string[]): readonly KubeadmAuthority[] {
+/** @throws UsageError for a name that is no authority's */
+function checkAuthorities(operands: readonly string[]): void {
   const unknown = operands.find((one) => !NAMES.some((name) => name === one));
   if (unknown !== undefined)
     throw new UsageError(`"${unknown}" is no authority`, { remedy: `one of ${NAMES.join(', ')}` });
+}
+
+/** The authorities that are meant: those named, or all that kbuild can renew. */
+function meant({ inventory, connected }: Run, operands: readonly string[]): readonly KubeadmAuthority[] {
   if (operands.length > 0) return NAMES.filter((name) => operands.includes(name));
   const [first] = controlPlanes(inventory);
   const observed = connected.observations.fleet().hosts.find(({ host }) => host.name === first?.name);
@@ -41,7 +43,12 @@ export const runRenewCa = (outer: Context, flags: RenewCaOptions, operands: read
   withRun(
     outer,
     flags,
-    { command: 'certs renew-ca', json: flags.plan === true ? 'document' : 'events', reportsUnreachable: true },
+    {
+      command: 'certs renew-ca',
+      json: flags.plan === true ? 'document' : 'events',
+      reportsUnreachable: true,
+      checkInventory: () => checkAuthorities(operands),
+    },
     async (run) => {
       const { inventory, connected } = run;
       const fleet = connected.observations.fleet();
@@ -82,16 +89,18 @@ export const runRenewCa = (outer: Context, flags: RenewCaOptions, operands: read
     },
   );
 
-/**
- * Which certificates are meant. @throws UsageError for a name that kubeadm does not renew, and for names beside --all
- */
-function dueOf({ connected }: Run, names: readonly string[], { all }: RenewCertsOptions): Due {
+/** @throws UsageError for a name that kubeadm does not renew, and for names beside --all */
+function checkCertificates(names: readonly string[], { all }: RenewCertsOptions): void {
   if (names.length > 0 && all === true) throw new UsageError('name certificates, or pass --all: not both');
   const unknown = names.find((name) => !RENEWED_NAMES.some((one) => one === name));
   if (unknown !== undefined)
     throw new UsageError(`"${unknown}" is no certificate that kubeadm renews`, {
       remedy: `one of ${RENEWED_NAMES.join(', ')}`,
     });
+}
+
+/** Which certificates are meant. */
+function dueOf({ connected }: Run, names: readonly string[], { all }: RenewCertsOptions): Due {
   if (names.length === 0 && all !== true) return nearItsEnd;
   return asked(observedLinux(connected.observations.fleet()), all === true ? undefined : names);
 }
@@ -128,11 +137,20 @@ async function renewed(
 
 /** `kbuild certs renew [NAME…]`: new certificates for the control planes, and for etcd on hosts of its own. */
 export const runRenewCerts = (outer: Context, flags: RenewCertsOptions, names: readonly string[]): Promise<number> =>
-  withRun(outer, flags, { command: 'certs renew', json: 'events', reportsUnreachable: true }, (run) =>
-    renewed(run, flags, {
-      all: renewCertificatesPhases(run.inventory, dueOf(run, names, flags)),
-      question: 'Renew these certificates?',
-    }),
+  withRun(
+    outer,
+    flags,
+    {
+      command: 'certs renew',
+      json: 'events',
+      reportsUnreachable: true,
+      checkInventory: () => checkCertificates(names, flags),
+    },
+    (run) =>
+      renewed(run, flags, {
+        all: renewCertificatesPhases(run.inventory, dueOf(run, names, flags)),
+        question: 'Renew these certificates?',
+      }),
   );
 
 /** `kbuild certs recover`: a cluster whose certificates have expired is brought back. */

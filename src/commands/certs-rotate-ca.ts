@@ -227,6 +227,11 @@ export const runRotateCa = (outer: Context, flags: RotateCaOptions, operands: re
   withRun(
     outer,
     flags,
-    { command: 'certs rotate-ca', json: flags.plan === true ? 'document' : 'events', reportsUnreachable: true },
+    {
+      command: 'certs rotate-ca',
+      json: flags.plan === true ? 'document' : 'events',
+      reportsUnreachable: true,
+      checkInventory: () => void meant(operands),
+    },
     (run) => rotate(run, flags, meant(operands)),
   );

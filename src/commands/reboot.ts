@@ -4,7 +4,7 @@ import { restartsOf } from '../engine/restarts.ts';
 import { mostSerious, throwAll, UsageError } from '../errors.ts';
 import { isPart, rebootReasons } from '../host/reboot.refusal.ts';
 import { linuxHosts, linuxWorkers } from '../inventory/hosts.ts';
-import type { LinuxHost } from '../inventory/inventory.ts';
+import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { carryOut, type Work } from '../session/carry-out.ts';
 import type { Context } from '../session/context.ts';
 import { findings, leaveOutRefused, refuseAsUp, refuseForeign, refuseObstacles } from '../session/preflight.ts';
@@ -24,15 +24,16 @@ import { awayAtOnce, rollingDrain } from './drain-options.ts';
 import type { RebootOptions } from './hosts.command.ts';
 import { reboot, rebootsOf } from './reboot.phases.ts';
 
-/**
- * The hosts that the run may restart. @throws UsageError for an unknown name; Refused for a host that it may not
- * restart
- */
-function hostsOf({ inventory, connected }: Run, operands: readonly string[]): readonly LinuxHost[] {
-  const fleet = connected.observations.fleet();
-  const unknown = operands.find((name) => inventory.hosts.every((host) => host.name !== name));
+/** @throws UsageError for a name that no host of the inventory has */
+function checkHosts({ hosts }: Inventory, operands: readonly string[]): void {
+  const unknown = operands.find((name) => hosts.every((host) => host.name !== name));
   if (unknown !== undefined)
     throw new UsageError(`"${unknown}" is no host of the inventory`, { remedy: 'name hosts as the inventory does' });
+}
+
+/** The hosts that the run may restart. @throws Refused for a host that it may not restart */
+function hostsOf({ inventory, connected }: Run, operands: readonly string[]): readonly LinuxHost[] {
+  const fleet = connected.observations.fleet();
   throwAll(refusedFor(rebootReasons, { inventory, fleet, operands }));
   const hosts = linuxHosts(inventory).filter((host) => isPart(fleet, host));
   return operands.length === 0 ? hosts : hosts.filter(({ name }) => operands.includes(name));
@@ -52,7 +53,12 @@ export const runReboot = (outer: Context, flags: RebootOptions, operands: readon
   withRun(
     outer,
     flags,
-    { command: 'reboot', json: flags.plan === true ? 'document' : 'events', reportsUnreachable: true },
+    {
+      command: 'reboot',
+      json: flags.plan === true ? 'document' : 'events',
+      reportsUnreachable: true,
+      checkInventory: (inventory) => checkHosts(inventory, operands),
+    },
     async (run) => {
       const { inventory, connected } = run;
       refuseNoCluster({ inventory, fleet: connected.observations.fleet() });

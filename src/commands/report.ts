@@ -11,7 +11,7 @@ import { type RecordFile, recordsIn } from '../report/record/record-files.ts';
 import { traceOf } from '../report/record/trace.ts';
 import { jsonText, lasting, table } from '../report/text.ts';
 import { type Context, recordFolder, stateFolder } from '../session/context.ts';
-import { DEFAULT_INVENTORY, inventoryFile } from '../session/inventory.ts';
+import { DEFAULT_INVENTORY, inventoryFile, inventoryPath } from '../session/inventory.ts';
 import { writeOwnFile } from './own-file.ts';
 import type { ReportOptions } from './tools.command.ts';
 
@@ -46,10 +46,17 @@ export async function clusterOf(context: Context, flags: ReportOptions): Promise
   return cluster;
 }
 
-/** The recorded runs of a cluster, the newest first. @throws UsageError if there is none */
-export function runsOf(context: Context, cluster: string): readonly RecordFile[] {
+/**
+ * The recorded runs of a cluster, the newest first. Where the inventory and not `--cluster` names it, those of this
+ * inventory: two clusters may have one name. All of them if no run says that it was of this file, which may have moved.
+ * @throws UsageError if there is none
+ */
+export function runsOf(context: Context, flags: ReportOptions, cluster: string): readonly RecordFile[] {
   const folder = recordFolder(context, cluster);
   const runs = recordsIn(folder).toReversed();
+  const path = flags.cluster === undefined ? inventoryPath(context, flags) : undefined;
+  const inventories = path === undefined ? [] : runs.map((run) => inventoryIn(listed(run)));
+  if (inventories.includes(path)) return runs.filter((_, i) => [path, undefined].includes(inventories[i]));
   if (runs.length > 0) return runs;
   throw new UsageError(`no run of ${cluster} is recorded on this machine (looked in ${folder})`, {
     remedy:
@@ -90,7 +97,7 @@ async function meantRecord(context: Context, flags: ReportOptions, name: string 
   const path =
     name !== undefined && isPath(name)
       ? resolve(context.cwd, name)
-      : chosenRun(runsOf(context, await clusterOf(context, flags)), name).path;
+      : chosenRun(runsOf(context, flags, await clusterOf(context, flags)), name).path;
   let content: string;
   try {
     content = readFileSync(path, 'utf8');
@@ -159,6 +166,9 @@ function listed(file: RecordFile): Listed {
   }
 }
 
+/** Undefined where the record does not say. */
+const inventoryIn = (one: Listed): string | undefined => ('unreadable' in one ? undefined : one.head.inventory);
+
 /** `2026-11-21 16:50:45` in UTC. */
 const timeText = (time: string): string => time.slice(0, 19).replace('T', ' ');
 
@@ -175,17 +185,30 @@ function listJson(one: Listed): DocumentOf<'runs'>['runs'][number] {
   const base = { run: file.run, command: file.command, path: file.path };
   if ('unreadable' in one) return { ...base, unreadable: one.unreadable };
   const { head, end } = one;
+  const inventory = inventoryIn(one);
   const ended =
     end === undefined ? undefined : { exitCode: end.exitCode, result: end.result, durationMs: end.durationMs };
-  return { ...base, command: head.command, time: head.time, ...ended };
+  return {
+    ...base,
+    command: head.command,
+    time: head.time,
+    ...(inventory === undefined ? {} : { inventory }),
+    ...ended,
+  };
 }
 
 /** Lists the recorded runs on stdout. */
 async function list(context: Context, flags: ReportOptions): Promise<number> {
   const cluster = await clusterOf(context, flags);
-  const runs = runsOf(context, cluster).map(listed);
+  const runs = runsOf(context, flags, cluster).map(listed);
   if (flags.json === true) context.out(jsonDocument<'runs'>({ cluster, runs: runs.map(listJson) }));
-  else context.out(`${table([['RUN', 'TIME (UTC)', 'COMMAND', 'RESULT', 'TOOK'], ...runs.map(listRow)])}\n`);
+  else {
+    // Two clusters of one name.
+    const isMixed = new Set(runs.flatMap((one) => inventoryIn(one) ?? [])).size > 1;
+    const rows = runs.map((one) => [...listRow(one), ...(isMixed ? [inventoryIn(one) ?? ''] : [])]);
+    const head = ['RUN', 'TIME (UTC)', 'COMMAND', 'RESULT', 'TOOK', ...(isMixed ? ['INVENTORY'] : [])];
+    context.out(`${table([head, ...rows])}\n`);
+  }
   return 0;
 }
 
@@ -193,10 +216,7 @@ async function list(context: Context, flags: ReportOptions): Promise<number> {
 const fileName = ({ head: { cluster, run } }: RunRecord): string =>
   `${`${cluster}-${run}`.replaceAll(/[^A-Za-z0-9.-]/g, '_').replace(/^[.-]+/, '')}.html`;
 
-/**
- * The record was masked when it was written. A file that the operator names may be another's: what looks like a secret
- * is masked.
- */
+/** kbuild masks what it writes. A file that the operator names may be another's: what looks like a secret is masked. */
 const masked = (record: RunRecord): RunRecord => masker().value(record);
 
 /**

@@ -87,7 +87,7 @@ function failureText({ items, hosts, texts }: Group<FailureReport>): string {
     ...(remedy === '' ? [] : [`  → ${remedy}`]),
     ...refusalLines(items[0]!.error),
     ...lastWordsOf(witness.lastWords).flatMap(({ title, lines: last }) => [
-      `  last words of ${title}${isOne ? '' : ` on ${witness.host}`}:`,
+      `  the end of the log of ${title}${isOne ? '' : ` on ${witness.host}`}:`,
       ...last.slice(-SHOWN).map((line) => `    ${line}`),
     ]),
   ];

@@ -112,6 +112,8 @@ export interface Standing {
    * other.
    */
   readonly closing: (exitCode: number, durationMs: number) => string | undefined;
+  /** Learns how many changes the plan has: the last line accounts for those that were not needed any more. */
+  readonly plan: (changes: number) => void;
 }
 
 const INTERRUPTED = 130;
@@ -125,6 +127,13 @@ const few = (names: readonly string[]): string =>
     ? names.join(', ')
     : `${names.slice(0, NAMED - 1).join(', ')} and ${String(names.length - NAMED + 1)} more`;
 
+/** The end of a closing line: planned changes that did not happen, and hosts that failed. */
+const restText = (spared: number, failed: ReadonlySet<string>): readonly string[] => [
+  // E.g. a service that its package has started.
+  ...(spared > 0 ? [`${counted(spared, 'planned change')} turned out not to be needed`] : []),
+  ...(failed.size === 0 ? [] : [`failed: ${hostList([...failed])}`]),
+];
+
 /** Follows the events of a run. */
 export function standing(): Standing {
   const underWay = new Map<string, string>();
@@ -135,11 +144,14 @@ export function standing(): Standing {
   const failed = new Set<string>();
   const notes: string[] = [];
   let changes = 0;
+  let planned = 0;
+  let unplanned = 0;
   let hasBegun = false;
   let isLocked = false;
   return {
     note(event) {
       if (event.kind === 'locked') isLocked = true;
+      if (event.kind === 'unplanned') unplanned += 1;
       if (event.kind === 'noted') notes.push(`${event.host}: ${event.summary}`);
       if (event.kind === 'settling' || event.kind === 'job-waits' || event.kind === 'job-followed')
         waiting.set(event.host, event.summary);
@@ -175,8 +187,11 @@ export function standing(): Standing {
         changes === 0 ? 'nothing was changed' : `${counted(changes, 'change')} on ${counted(changed.size, 'host')}`;
       return [
         `${how}: ${what} in ${lasting(durationMs)}${phases.size === 0 ? '' : ` (${few([...phases])})`}`,
-        ...(failed.size === 0 ? [] : [`failed: ${hostList([...failed])}`]),
+        ...restText(exitCode === 0 ? planned + unplanned - changes : 0, failed),
       ].join('; ');
+    },
+    plan: (count) => {
+      planned = count;
     },
   };
 }

@@ -67,6 +67,12 @@ export const DEFAULT_INVENTORY = 'inventory.yaml';
 export const inventoryFile = (context: Context, flags: Flags): string =>
   flags.inventory ?? context.env['KBUILD_INVENTORY'] ?? DEFAULT_INVENTORY;
 
+/** The inventory's file, absolute; undefined for one that comes on standard input. */
+export function inventoryPath(context: Context, flags: Flags): string | undefined {
+  const file = inventoryFile(context, flags);
+  return file === '-' ? undefined : resolve(context.cwd, file);
+}
+
 /** GitHub drops a summary of more than 1 MiB, in UTF-8: at most three bytes for each of these characters. */
 const SUMMARY_BYTES = 1024 * 1024;
 

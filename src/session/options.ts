@@ -153,7 +153,7 @@ export const acceptNewHostKeys = option('--accept-new-host-keys', {
 /** Options of commands that connect to hosts. */
 export const connecting = [
   option('-v, --verbose', {
-    summary: 'a line for every command on a host and every phase of a host; no tree',
+    summary: 'print a line for each command on a host and each phase of it, and do not redraw the screen',
     details: 'Cannot be combined with `-q`.',
     conflicts: 'quiet',
   }),

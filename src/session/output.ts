@@ -134,7 +134,10 @@ export function runOutput(
       files.log(entry);
       if (isVerbose && 'command' in entry) showCommand(entry as LogEntry);
     },
-    note: files.note,
+    note: (note) => {
+      if (note.kind === 'plan') current.plan(note.changes.length);
+      files.note(note);
+    },
     onBegin: isVerbose ? showCommand : undefined,
     async display(phases) {
       const { terminal, nowMs, env } = context;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, readlinkSync, renameSync, writeFileSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
-import { dirname } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { Fleet } from '../cluster/fleet/fleet.ts';
 import type { LockHolder } from '../engine/lock-holder.ts';
 import type { Inventory } from '../inventory/inventory.ts';
@@ -64,6 +64,8 @@ export function isGone(heldBy: string): boolean {
 interface RecordedRun {
   readonly context: Context;
   readonly inventory: Inventory;
+  /** The inventory's file, absolute; undefined for one on standard input. */
+  readonly inventoryPath: string | undefined;
   readonly runId: string;
   readonly command: string;
   readonly startedMs: number;
@@ -73,7 +75,7 @@ interface RecordedRun {
 export interface RunRecording {
   readonly recorder: Recorder;
   /** Writes the first line. */
-  readonly begin: (output: Pick<RunOutput, 'mask'>) => void;
+  readonly begin: (output: Pick<RunOutput, 'mask' | 'logPath'>) => void;
   /**
    * Notes how hosts and cluster are left, ends the record, writes the trace, removes the oldest records, and sends the
    * spans where the environment says so. Fails no run: what cannot be written is told in a line.
@@ -112,16 +114,21 @@ function writeTrace(path: string, record: RunRecord): void {
 /**
  * A record in the cluster's folder. When the process is ended at once, what is still in memory is written all the same.
  */
-export function runRecording({ context, inventory, runId, command, startedMs }: RecordedRun): RunRecording {
+export function runRecording(of: RecordedRun): RunRecording {
+  const { context, inventory, inventoryPath, runId, command, startedMs } = of;
   const path = recordPath(recordFolder(context, inventory.name), runId, command);
   const made = recorder(path, (message) => context.err(`${message}\n`));
   return {
     recorder: made,
-    begin({ mask }) {
+    begin({ mask, logPath }) {
       process.on('exit', made.flush);
       const time = new Date(startedMs).toISOString();
       const own = { pid: process.pid, realm: processRealm() ?? '' };
-      const run = { time, run: runId, process: own, command, kbuild: context.version };
+      const run = {
+        ...{ time, run: runId, process: own, command, kbuild: context.version },
+        ...(inventoryPath === undefined ? {} : { inventory: inventoryPath }),
+        log: resolve(context.cwd, logPath),
+      };
       made.write(mask.value(recordHead(inventory, run)));
     },
     async end(output, exitCode, connected) {

@@ -15,7 +15,7 @@ import { compareVersions, versionIn } from '../versions.ts';
 import { connect, type Connected } from './connect.ts';
 import { type Context, type RunLog, stamp, stateFolder } from './context.ts';
 import { type Ending, reportEnd, reportError } from './end-report.ts';
-import { readInventory } from './inventory.ts';
+import { inventoryPath, readInventory } from './inventory.ts';
 import type { Flags } from './options.ts';
 import { runOutput, runStop, type RunStop } from './output.ts';
 import { noteFound, runRecording, type RunRecording } from './run-record.ts';
@@ -144,7 +144,8 @@ function openRun(
   const startedMs = context.nowMs();
   const runId = newRunId(startedMs);
   const logPath = flags.logFile ?? join(stateFolder(context, inventory.name), `${runName(runId, command)}.log`);
-  const recording = runRecording({ context, inventory, runId, command, startedMs });
+  const path = inventoryPath(context, flags);
+  const recording = runRecording({ context, inventory, inventoryPath: path, runId, command, startedMs });
   const output = runOutput(context, flags, options, { mask, logPath, record: recording.recorder });
   recording.begin(output);
   const { emit, onBegin } = output;

@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { runRenewCa, runRenewCerts } from '../../src/commands/certs-renew.ts';
+import { runRotateCa } from '../../src/commands/certs-rotate-ca.ts';
 import { runInit } from '../../src/commands/init.ts';
+import { runReboot } from '../../src/commands/reboot.ts';
 import { runSchema } from '../../src/commands/schema.ts';
 import { runValidate } from '../../src/commands/validate.ts';
 import type { Context } from '../../src/session/context.ts';
@@ -323,5 +326,19 @@ describe('what init writes for editors', () => {
     expect(await runInit(context(), { controlPlane: ['192.0.2.11'] })).toBe(0);
     expect(out).toMatch(/^# yaml-language-server: /);
     expect(schema).toThrow(/ENOENT/);
+  });
+});
+
+describe('a word that names nothing is refused before a host is contacted (D14)', () => {
+  test.each([
+    ['certs renew foo', (context: Context) => runRenewCerts(context, {}, ['foo']), '"foo" is no certificate'],
+    ['certs renew --all', (context: Context) => runRenewCerts(context, { all: true }, ['apiserver']), 'not both'],
+    ['certs renew-ca foo', (context: Context) => runRenewCa(context, {}, ['foo']), '"foo" is no authority'],
+    ['certs rotate-ca foo', (context: Context) => runRotateCa(context, {}, ['foo']), '"foo" is not one authority'],
+    ['reboot foo', (context: Context) => runReboot(context, {}, ['foo']), '"foo" is no host of the inventory'],
+  ])('kbuild %s', async (_, run, message) => {
+    file('inventory.yaml', GOOD);
+    await expect(run(context())).rejects.toThrow(message);
+    expect(err).not.toContain('connecting');
   });
 });

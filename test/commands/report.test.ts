@@ -128,6 +128,50 @@ describe('kbuild report', () => {
   });
 });
 
+describe('two clusters of one name (D29)', () => {
+  const record = (run: string, inventory: string | undefined): string =>
+    recorded(
+      run,
+      'up',
+      recordText(FAILED_RUN, recordHeadOf({ run, ...(inventory === undefined ? {} : { inventory }) })),
+    );
+  beforeEach(() => {
+    writeFileSync(join(folder, 'inventory.yaml'), 'name: demo\n');
+    record(FIRST, join(folder, 'inventory.yaml'));
+    record(SECOND, '/elsewhere/inventory.yaml');
+  });
+
+  test('an inventory means its own runs, though another cluster of its name ran later', async () => {
+    await report({ output: '-' });
+    expect(out).toContain(FIRST);
+    out = '';
+    await report({ list: true });
+    expect(out).toContain(FIRST);
+    expect(out).not.toContain(SECOND);
+    await expect(report({}, SECOND.slice(0, 16))).rejects.toThrow(/no run begins with/);
+  });
+
+  test('--cluster means all of them, and the list says of which inventory each is', async () => {
+    await report({ cluster: 'demo', list: true });
+    expect(out).toMatch(/TOOK +INVENTORY\n/);
+    expect(out).toMatch(/1a1b2c3d .* \/elsewhere\/inventory\.yaml\n/);
+    out = '';
+    await report({ cluster: 'demo', list: true, json: true });
+    expect(JSON.parse(out)).toMatchObject({ runs: [{ inventory: '/elsewhere/inventory.yaml' }, {}] });
+  });
+
+  test('an inventory that has moved, and runs of an older kbuild, mean all of them', async () => {
+    writeFileSync(join(folder, 'moved.yaml'), 'name: demo\n');
+    await report({ inventory: 'moved.yaml', list: true });
+    expect(out).toContain(SECOND);
+    record(SAVE, undefined);
+    out = '';
+    await report({ list: true });
+    expect(out).toContain(SAVE);
+    expect(out).not.toContain(SECOND);
+  });
+});
+
 describe('kbuild report says what is wrong', () => {
   test('there are no runs, or no inventory', async () => {
     recorded(FIRST, 'up');

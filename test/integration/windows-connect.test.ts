@@ -122,7 +122,7 @@ test('what its programs said last stands in the report of a failure', async () =
   };
   const failure = new NotConverged('win1', 'node-ready', ['wait until win1 is Ready']);
   await reportFailures(run as unknown as Run, new Map([['win1', failure]]));
-  expect(said.join('')).toContain('last words of kubelet:');
+  expect(said.join('')).toContain('the end of the log of kubelet:');
   expect(said.join('')).toContain('failed to run Kubelet: no pipe');
 });
 

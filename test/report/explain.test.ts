@@ -59,6 +59,11 @@ describe('explain', () => {
     expect(all.filter(({ more }) => more.length === 0)).toEqual([]);
   });
 
+  test('the example of the network plugin is one that validate accepts (D23)', () => {
+    const { example } = settings.map(settingExplained).find(({ name }) => name === 'network.plugin')!;
+    expect(example).toBe('network:\n  plugin: none\n');
+  });
+
   test('the example of a setting is YAML with the setting at its place', () => {
     for (const { name, example } of settings.map(settingExplained)) {
       if (example === undefined) continue;

@@ -220,7 +220,7 @@ test('a failure is one cause, one fix, and a few last words', () => {
 [ERROR Port-6443]: Port 6443 is in use
   cause: something else listens on a port that Kubernetes needs: a leftover, or a load balancer on the same host
   → find it with: ss -ltnp
-  last words of kubelet:
+  the end of the log of kubelet:
 ${Array.from({ length: 8 }, (_, i) => `    line ${String(i + 12)}\n`).join('')}`,
   );
 });
@@ -247,7 +247,7 @@ describe('failures of several hosts', () => {
       '404  Not Found',
     ]);
     expect(text.match(/ {2}→ /g)).toHaveLength(1);
-    expect(text).toContain('  last words of kubelet on w3:\n    it ended\n');
+    expect(text).toContain('  the end of the log of kubelet on w3:\n    it ended\n');
   });
 
   test('that stop a run before it begins are one, with the remedy of each', () => {

@@ -45,6 +45,18 @@ describe('the last line of a run', () => {
     expect(stands.closing(4, 8400)).toBe('not finished: 4 changes on 2 hosts in 8.4 s (packages, join); failed: w3');
   });
 
+  test('accounts for planned changes that were not needed any more (D27)', () => {
+    const stands = standing();
+    stands.note({ kind: 'locked', hosts: 3 });
+    stands.plan(5);
+    stands.note({ ...place, kind: 'unplanned', host: 'w1', summary: 'install kubelet' });
+    for (const host of ['w1', 'w2', 'w3']) stands.note(changed(host));
+    expect(stands.closing(0, 1000)).toBe(
+      'done: 3 changes on 3 hosts in 1.0 s (packages); 3 planned changes turned out not to be needed',
+    );
+    expect(stands.closing(4, 1000)).toBe('not finished: 3 changes on 3 hosts in 1.0 s (packages)');
+  });
+
   test('says that nothing was changed, too', () => {
     const stands = standing();
     stands.note({ kind: 'locked', hosts: 3 });

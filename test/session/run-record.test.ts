@@ -81,6 +81,8 @@ describe('a run', () => {
       command: 'etcd snapshot save',
       kbuild: '0.1.0',
       cluster: 'prod',
+      inventory: join(folder, 'inventory.yaml'),
+      log: expect.stringMatching(/\/prod\/.*-etcd-snapshot-save\.log$/) as string,
       process: { pid: process.pid },
       hosts: [{ name: 'cp1', role: 'control-plane', os: 'linux', address: '127.0.0.1' }],
     });

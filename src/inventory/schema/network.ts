@@ -49,6 +49,7 @@ export const network = z
       .enum(['flannel', 'calico', 'cilium', 'none'])
       .default('flannel')
       .meta({
+        examples: ['none'],
         description:
           'Network plugin. calico (not run): by its operator, VXLAN without BGP, as Windows hosts need it. cilium: ' +
           'not built yet. none: install one yourself, e.g. by manifests.',

@@ -181,6 +181,7 @@ export const runs = document('What `kbuild report --list --json` prints: the rec
       command,
       path: text('Of its record.'),
       time: time.exactOptional(),
+      inventory: text('Path of its inventory. Missing where the record does not say.').exactOptional(),
       exitCode: number('Missing where the run has no end: it was killed, or still runs.').exactOptional(),
       result: text('Its last line. Missing where the run has no end.').exactOptional(),
       durationMs: number('How long it took, in ms. Missing where the run has no end.').exactOptional(),

@@ -1,10 +1,14 @@
 import { lastWordsOf } from '../failure.ts';
 import type { RunRecord } from '../record/line.ts';
+import { quote } from '../../shell/sh.ts';
 import { grouped, hostList } from '../text.ts';
 import { clock, html, type Html, lineOf, linesOf, said, sign, withCode } from './html.ts';
 import type { PhaseView } from './phase-view.ts';
 
 const INTERRUPTED = 130;
+
+/** Exit codes after which the same command ends as before: its words are wrong, a check stops it, it is refused. */
+const SAME_AGAIN: readonly number[] = [2, 6, 7];
 
 /** Failures of hosts with the same texts. */
 export interface FailureView {
@@ -13,6 +17,8 @@ export interface FailureView {
   /** Where it first failed; empty: in no phase. */
   readonly phase: string;
   readonly step: string;
+  /** The change that failed, as its summary names it; empty: no change was under way. */
+  readonly change: string;
   /** When it first failed, in ms since the start of the run; undefined: unknown. */
   readonly atMs: number | undefined;
   readonly message: string;
@@ -34,6 +40,13 @@ export function failuresOf(record: RunRecord): readonly FailureView[] {
   const places = linesOf(record, 'failed');
   const placeOf = (host: string): (typeof places)[number] | undefined => places.find((place) => place.host === host);
   const timeOf = (host: string): number => Date.parse(placeOf(host)?.time ?? '') - startMs || Infinity;
+  const changing = linesOf(record, 'changing');
+  /** The summary of the change that failed, without what was there before. */
+  const changeOf = (host: string): string => {
+    const at = placeOf(host);
+    const change = changing.findLast((one) => one.host === host && one.phase === at?.phase && one.step === at.step);
+    return change?.summary.replace(/ \(found [^()]*\)$/, '') ?? '';
+  };
   const told = linesOf(record, 'failure');
   const untold = places.filter(({ host }) => !told.some((failure) => failure.host === host));
   const all = [
@@ -43,14 +56,15 @@ export function failuresOf(record: RunRecord): readonly FailureView[] {
   const failures = grouped(
     all,
     () => '',
-    ({ host, message, cause, remedy }) => [withoutPrefix(message, host), cause, remedy],
-  ).map(({ items, hosts, texts: [message = '', cause = '', remedy = ''] }): FailureView => {
+    ({ host, message, cause, remedy }) => [withoutPrefix(message, host), cause, remedy, changeOf(host)],
+  ).map(({ items, hosts, texts: [message = '', cause = '', remedy = '', change = ''] }): FailureView => {
     const place = placeOf(items[0]!.host);
     const witness = items.find(({ lastWords }) => lastWords !== '') ?? items[0]!;
     return {
       hosts: hostList(hosts),
       phase: place?.phase ?? '',
       step: place?.step ?? '',
+      change,
       atMs: place === undefined ? undefined : Date.parse(place.time) - startMs,
       message,
       cause,
@@ -77,6 +91,7 @@ function endOf(record: RunRecord, failures: readonly FailureView[]): readonly Fa
       hosts: '',
       phase: '',
       step: '',
+      change: '',
       atMs,
       message,
       cause: '',
@@ -97,43 +112,57 @@ function place({ phase, step, atMs }: FailureView, phases: readonly PhaseView[])
     .join(', ');
 }
 
-/** The first line of a message, and the others. */
-function messageOf(message: string): Html {
+/**
+ * The error in a sentence, and what a command printed. A script of kbuild has a name that says nothing to a reader: it
+ * stands behind what happened.
+ */
+function errorOf(message: string): readonly [sentence: string, printed: string] {
   const [first = '', ...rest] = message.split('\n');
-  return html`<p class="message">${said(first)}</p>
-    ${rest.length === 0 ? undefined : html`<pre tabindex="0">${rest.join('\n')}</pre>`}`;
+  const [, status, command] = /^status (\S+): (.*)$/.exec(first) ?? [];
+  const sentence = status === undefined ? first : `${command!} ended with status ${status}`;
+  return [sentence, rest.join('\n')];
 }
 
-function body(failure: FailureView): Html {
+const row = (title: string, text: string): Html | undefined =>
+  text === ''
+    ? undefined
+    : html`<div>
+        <dt>${title}</dt>
+        <dd>${withCode(text)}</dd>
+      </div>`;
+
+function body(failure: FailureView, next: string): Html {
   const { cause, remedy, lastWords, witness, message } = failure;
-  return html`${messageOf(message)}
-    <dl class="why">
-      ${
-        cause === ''
-          ? undefined
-          : html`<div>
-              <dt>Cause</dt>
-              <dd>${withCode(cause)}</dd>
-            </div>`
-      }
-      ${
-        remedy === ''
-          ? undefined
-          : html`<div>
-              <dt>What to do</dt>
-              <dd>${withCode(remedy)}</dd>
-            </div>`
-      }
-    </dl>
+  const [sentence, printed] = errorOf(message);
+  const isShort = printed !== '' && !printed.includes('\n');
+  const why = cause !== '' ? cause : isShort ? printed : sentence;
+  return html`<dl class="why">${row('Why', why)} ${row('What to do', remedy)} ${row('Next', next)}</dl>
+    ${why === sentence ? undefined : html`<p class="last-words">${said(sentence)}</p>`}
+    ${printed === '' || why === printed ? undefined : html`<pre tabindex="0">${printed}</pre>`}
     ${lastWords.map(
       ({ title, lines }) =>
-        html`<p class="last-words">Last words of ${said(title)} on ${said(witness)}</p>
+        html`<p class="last-words">The end of the log of ${said(title)} on ${said(witness)}</p>
           <pre tabindex="0">${lines.join('\n')}</pre>`,
     )}`;
 }
 
-const headline = ({ hosts, isInterruption }: FailureView): Html =>
-  html`${isInterruption ? sign('warn', '■') : sign('bad', '✖')} ${hosts === '' ? 'The run' : said(hosts)}`;
+/** What failed, in one sentence. */
+function headline({ hosts, change, isInterruption }: FailureView): Html {
+  const who = hosts === '' ? 'The run' : said(hosts);
+  const what = isInterruption ? 'was interrupted' : change === '' ? 'failed' : html`could not ${said(change)}`;
+  return html`${isInterruption ? sign('warn', '■') : sign('bad', '✖')} ${who} ${what}`;
+}
+
+/** The command that goes on where the run ended, and where its log is; empty where the same would happen again. */
+export function nextOf(record: RunRecord): string {
+  const exitCode = lineOf(record, 'end')?.exitCode ?? lineOf(record, 'error')?.exitCode ?? 1;
+  const { command, inventory, log } = record.head;
+  const again = `\`kbuild ${command}${inventory === undefined ? '' : ` -i ${quote(inventory)}`}\``;
+  const goOn = SAME_AGAIN.includes(exitCode)
+    ? []
+    : [`run the same command again, with the options that it had, to go on from here: ${again}`];
+  return [...goOn, ...(log === undefined ? [] : [`the log has every command: \`${log}\``])].join('; ');
+}
 
 /** The title of the section. */
 const titleOf = ([first, ...others]: readonly FailureView[]): string => {
@@ -142,19 +171,19 @@ const titleOf = ([first, ...others]: readonly FailureView[]): string => {
 };
 
 /** The first failure in full, the others folded. */
-export function failures(all: readonly FailureView[], phases: readonly PhaseView[]): Html | undefined {
+export function failures(all: readonly FailureView[], phases: readonly PhaseView[], next: string): Html | undefined {
   const [first, ...others] = all;
   if (first === undefined) return undefined;
   const tone = first.isInterruption ? 'warn' : 'bad';
   return html`<section class="card failure ${tone}" id="failure" aria-labelledby="failure-title">
     <h2 id="failure-title">${titleOf(all)}</h2>
     <h3>${headline(first)} <span class="place">${place(first, phases)}</span></h3>
-    ${body(first)}
+    ${body(first, next)}
     ${others.map(
       (failure) =>
         html`<details>
           <summary>${headline(failure)} <span class="place">${place(failure, phases)}</span></summary>
-          ${body(failure)}
+          ${body(failure, '')}
         </details>`,
     )}
   </section>`;

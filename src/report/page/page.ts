@@ -122,7 +122,7 @@ function figures({ result, head, plan }: ReportView): Html {
     ${open === 0 ? undefined : figure(String(open), 'planned and not done')}
     ${failed.length === 0 ? undefined : figure(String(failed.length), failed.length === 1 ? 'host failed' : 'hosts failed')}
     ${leftOut.length === 0 ? undefined : figure(String(leftOut.length), leftOut.length === 1 ? 'host left out' : 'hosts left out')}
-    ${figure(lasting(waitedMs), 'waited, all hosts together')}
+    ${waitedMs === 0 ? undefined : figure(lasting(waitedMs), 'waited (sum of all hosts)')}
   </dl>`;
 }
 
@@ -173,7 +173,11 @@ const policyOf = (style: string, script: string): string =>
 /** The sections of a page in their order, without those for which the record has nothing. */
 function sectionsOf(view: ReportView): readonly (readonly [id: string, title: string, content: Html | undefined])[] {
   return [
-    ['failure', view.failures[0]?.isInterruption === true ? 'End' : 'Failure', failures(view.failures, view.phases)],
+    [
+      'failure',
+      view.failures[0]?.isInterruption === true ? 'End' : 'Failure',
+      failures(view.failures, view.phases, view.next),
+    ],
     ['timeline', 'Timeline', view.timeline.rows.length === 0 ? undefined : timeline(view.timeline, view.phases)],
     ['phases', 'Phases', view.phases.length === 0 ? undefined : phases(view)],
     ['plan', 'Plan', plan(view.plan)],

@@ -2,7 +2,7 @@ import type { RunRecord } from '../record/line.ts';
 import { counted, hostList, lasting } from '../text.ts';
 import { certificatesOf, type CertificatesView } from './certificates.ts';
 import { clusterOf, type ClusterView } from './cluster-view.ts';
-import { failuresOf, type FailureView } from './failures.ts';
+import { failuresOf, type FailureView, nextOf } from './failures.ts';
 import { findingsOf, type FindingView } from './findings.ts';
 import { lineOf, linesOf } from './html.ts';
 import { happened, type Happened, phasesOf, type PhaseView, type Span } from './phase-view.ts';
@@ -91,6 +91,8 @@ export interface ReportView {
   readonly result: ResultView;
   /** The first one first. */
   readonly failures: readonly FailureView[];
+  /** What to type to go on after them; may be empty. */
+  readonly next: string;
   readonly phases: readonly PhaseView[];
   readonly timeline: TimelineView;
   /** The changes and waits that lasted longest, in the order of their duration. */
@@ -117,6 +119,7 @@ export function reportView(record: RunRecord): ReportView {
     leftOut: record.leftOut,
     result: resultOf(record, all),
     failures: failuresOf(record),
+    next: nextOf(record),
     phases,
     timeline: timelineOf(record, all, phases),
     longest: all.spans

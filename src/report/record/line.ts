@@ -33,6 +33,10 @@ export interface RecordHead {
   readonly command: string;
   /** kbuild's version. */
   readonly kbuild: string;
+  /** Absolute path of the inventory. Missing: it came on standard input, or an older kbuild wrote the record. */
+  readonly inventory?: string;
+  /** Absolute path of the run's log, on the machine that it ran on; missing in older records. */
+  readonly log?: string;
   /** The cluster's name in the inventory. */
   readonly cluster: string;
   /** The version of Kubernetes in the inventory, without `v`. */

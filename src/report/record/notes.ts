@@ -16,7 +16,7 @@ import { type Note, RECORD_FORMAT, type RecordedSystem, type RecordHead } from '
 type NoteOf<K extends Note['kind']> = Extract<Note, { readonly kind: K }>;
 
 /** The fields about the run itself in the first line of a record. */
-type RunItself = Pick<RecordHead, 'time' | 'run' | 'process' | 'command' | 'kbuild'>;
+type RunItself = Pick<RecordHead, 'time' | 'run' | 'process' | 'command' | 'kbuild' | 'inventory' | 'log'>;
 
 /** The first line of a record. */
 export function recordHead(inventory: Inventory, run: RunItself): RecordHead {

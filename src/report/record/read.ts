@@ -27,6 +27,8 @@ export const recordHead = z.object({
   process: z.object({ pid: number, realm: text }),
   command: text,
   kbuild: text,
+  inventory: text.exactOptional(),
+  log: text.exactOptional(),
   cluster: text,
   kubernetes: text,
   endpoint: text,

@@ -47,7 +47,8 @@ export const kubeadmSignatures: readonly Signature[] = [
   },
   {
     name: 'component-unknown-flag',
-    seen: /^(?:Error|error): unknown flag: --[\w-]+/m,
+    // In the end of a container's log, the time stands before it.
+    seen: /^(?:\d\d:\d\d:\d\d )?(?:Error|error): unknown flag: --[\w-]+/m,
     cause: 'a component of the control plane has no such flag in this version, and ends at once',
     remedy: 'remove it from the extraArgs of kubeadm.cluster: `kbuild validate` names its line',
     setting: 'the extraArgs of kubeadm.cluster that have the flag',

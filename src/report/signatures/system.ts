@@ -161,7 +161,7 @@ export const surroundingsSignatures: readonly Signature[] = [
     symptom: true,
     seen: /A control plane component may have crashed|control plane components? .* (?:is|are) not healthy|timed out waiting for the condition/,
     cause: 'a component of the control plane did not come up in time',
-    remedy: 'the last words of those that ended are below',
+    remedy: 'the ends of their logs are below',
   },
   {
     name: 'host-restarted',

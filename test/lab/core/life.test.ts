@@ -57,7 +57,7 @@ test('a plan of bare hosts names every change, and up makes no other; a worker t
 
   const ran = await cluster.up('--json');
   expect(ran.code, ran.stderr).toBe(4);
-  expect(ran.stderr).toMatch(/last words of kubelet/);
+  expect(ran.stderr).toMatch(/the end of the log of kubelet/);
   const made = eventsOf(ran).flatMap((event) =>
     event.kind === 'changed' ? [`${event.phase}/${event.host}/${event.step}`] : [],
   );

@@ -63,7 +63,7 @@ test('a worker that fails leaves the run, the others are finished by the same co
   expect(misplaced.stderr).toContain('the kubeconfig cannot be written: there is no such file or folder');
   const ran = await up('--json');
   expect(ran.code, ran.stderr).toBe(4);
-  expect(ran.stderr).toMatch(/last words of kubelet/);
+  expect(ran.stderr).toMatch(/the end of the log of kubelet/);
   expect(await inside(w1, 'cat /run/late')).toContain('DeadlineExceeded');
   expect(eventsOf(ran)).toContainEqual(
     expect.objectContaining({

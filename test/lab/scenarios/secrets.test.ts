@@ -134,8 +134,10 @@ test('when kubeadm fails, the cause, the last words of what failed and a bundle 
   expect(code, stderr).toBe(4);
   const report = stderr.slice(stderr.indexOf('✖'));
   expect(report).toContain(cp1);
-  expect(report).toMatch(/last words of kube-apiserver[^\n]*\n[\s\S]*open \/no\/such\/policy.yaml: no such file/);
-  expect(report).toContain('last words of kubelet');
+  expect(report).toMatch(
+    /the end of the log of kube-apiserver[^\n]*\n[\s\S]*open \/no\/such\/policy.yaml: no such file/,
+  );
+  expect(report).toContain('the end of the log of kubelet');
   expect(report).toContain('run the same command again');
   expect(report).toContain(`support bundle: ${bundle}`);
   expect(statSync(bundle).mode & 0o777).toBe(0o600);

@@ -70,6 +70,36 @@ describe('the page of a report', () => {
     expect(page).toContain('the record ends after 0.0 s without a result: nothing was changed');
   });
 
+  test('says first what failed in a sentence, why, what to do and what to type next (D20)', () => {
+    const [, section = ''] = /<section class="card failure[^>]*>(.*?)<\/section>/s.exec(small)!;
+    const text = section.replaceAll(/<[^>]*>/g, ' ').replaceAll(/\s+/g, ' ');
+    expect(text).toMatch(
+      /What failed ✖ w2 could not join the cluster in Join workers, step join, at 1:24 Why the clock of w2 is wrong What to do let chrony keep its clock Next run the same command again, .*: kbuild up /,
+    );
+    const interrupted = reportPage(
+      readRecord(recordText([[5, { kind: 'error', message: 'interrupted', remedy: '', exitCode: 130 }]]), 'record'),
+    );
+    expect(interrupted).toMatch(/The run was interrupted[\s\S]*run the same command again/);
+  });
+
+  test('does not make the name of a script of kbuild the headline', () => {
+    const place = { phase: 'join', host: 'w1', step: 'kubeadm-join' };
+    const message = 'w1: status 1: linux/kubeadm.sh\nerror: this host does not join';
+    const page = reportPage(
+      readRecord(
+        recordText([
+          [1, { kind: 'changing', ...place, summary: 'join w1 to 10.0.0.1:6443 as a worker (found none)' }],
+          [2, { kind: 'failed', ...place, summary: message, exitCode: 4 }],
+          [3, { kind: 'failure', host: 'w1', message, cause: '', remedy: '', lastWords: '', exitCode: 4 }],
+        ]),
+        'record',
+      ),
+    );
+    expect(page).toMatch(/<h3>[^]*?could not <bdi>join w1 to 10\.0\.0\.1:6443 as a worker<\/bdi>/);
+    expect(page).toMatch(/Why<\/dt>\s*<dd><bdi>error: this host does not join<\/bdi>/);
+    expect(page).toContain('linux/kubeadm.sh ended with status 1');
+  });
+
   test('names every phase, finding and host of a record in the repository', () => {
     const text = readFileSync(new URL('../../fixtures/records/small.ndjson', import.meta.url), 'utf8');
     const page = reportPage(readRecord(text, 'small'));

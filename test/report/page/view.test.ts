@@ -100,6 +100,7 @@ describe('failures', () => {
       hosts: 'w2',
       phase: 'join',
       step: 'join',
+      change: 'join the cluster',
       atMs: 84_020,
       cause: 'the clock of HOST is wrong'.replace('HOST', 'w2'),
       remedy: 'let chrony keep its clock',
@@ -138,6 +139,17 @@ describe('failures', () => {
       ['w2, w1', 'no space left'],
       ['cp1', 'status 1'],
     ]);
+  });
+
+  test('what to type next is the same command, where it would not end as before', () => {
+    const head = recordHeadOf({ command: 'up', inventory: '/home/me/my prod.yaml', log: '/var/log/x.log' });
+    expect(viewOf([[9999, END(4)]], head).next).toBe(
+      'run the same command again, with the options that it had, to go on from here: ' +
+        "`kbuild up -i '/home/me/my prod.yaml'`; the log has every command: `/var/log/x.log`",
+    );
+    expect(viewOf([[9999, END(7)]], head).next).toBe('the log has every command: `/var/log/x.log`');
+    // A record of an older kbuild.
+    expect(viewOf([[9999, END(130)]]).next).toMatch(/: `kbuild up`$/);
   });
 
   test('the error that ended the run is one, unless a host said it', () => {
