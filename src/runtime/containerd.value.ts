@@ -93,7 +93,10 @@ function misfit(minor: string, found: string): RuntimeMisfit | undefined {
   };
 }
 
-/** Reads `containerd config dump`: the effective configuration, migrated to the newest version. */
+/**
+ * Reads `containerd config dump`, the effective configuration migrated to the newest version, or a file of kbuild's that
+ * sets as much.
+ */
 function readConfig(out: string): RuntimeConfig | 'absent' | 'invalid' {
   if (out.trim() === '# absent') return 'absent';
   if (out.trimEnd().endsWith('# invalid')) return 'invalid';
@@ -110,11 +113,11 @@ function readConfig(out: string): RuntimeConfig | 'absent' | 'invalid' {
     labels:
       valueAt(dump, 'plugins', 'io.containerd.cri.v1.runtime', 'enable_selinux') === true ||
       valueAt(dump, 'plugins', 'io.containerd.grpc.v1.cri', 'enable_selinux') === true,
-    handlers: typeof handlers === 'object' && handlers !== null ? Object.keys(handlers) : [],
+    handlers: typeof handlers === 'object' && handlers !== null ? Object.keys(handlers).sort() : [],
   };
 }
 
-const config = probeInPlace(script('runtime/probe-containerd-config.sh'), readConfig);
+const config = probeInPlace(script('runtime/probe-containerd-config.sh', { HEADER: OWN_HEADER }), readConfig);
 
 /** Images in the namespace `k8s.io`. Some systems pack containerd's client as containerd-ctr. */
 const images = probeInPlace(

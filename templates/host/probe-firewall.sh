@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# uses: host/is-active.sh
+# uses: host/is-active.sh host/nft-chains.sh
 # Prints the name of the host's own firewall (ufw, firewalld, nftables or none) and its rules. The rules of ufw and
 # firewalld are read through their own programs.
 if [ -e /etc/ufw/ufw.conf ] && grep -qs '^ENABLED=yes' /etc/ufw/ufw.conf && command -v ufw >/dev/null; then
@@ -14,13 +14,13 @@ elif is_active firewalld; then
   firewall-cmd --list-all-policies 2>/dev/null || true
 elif command -v nft >/dev/null; then
   echo nftables
-  chains=$(nft list chains 2>/dev/null) || :
+  list_chains || :
   lines='
 '
   IFS=$lines
   set -f
-  isInput=
-  for line in $chains; do
+  input=
+  for line in $nft_chains; do
     case $line in
       'table '*)
         table=${line#table }
@@ -33,19 +33,23 @@ elif command -v nft >/dev/null; then
       *[[:space:]]'type '*'hook input '* | *[[:space:]]'type '*'hook forward '*)
         # Not the host's own chain: flannel and kube-proxy write rules to it.
         if [ "$table $chain" = 'ip filter FORWARD' ]; then continue; fi
-        if [ "$table $chain" = 'ip filter INPUT' ]; then isInput=yes; fi
         IFS=' '
         # Several in one call: nft finds the first table only.
-        nft list chain $table $chain 2>/dev/null
+        rules=$(nft list chain $table $chain 2>/dev/null)
         IFS=$lines
+        printf '%s\n' "$rules"
+        if [ "$table $chain" = 'ip filter INPUT' ]; then input=$rules; fi
         ;;
     esac
   done
-  # nft does not show the comments of iptables.
-  if [ -n "$isInput" ] && command -v iptables >/dev/null; then
-    rules=$(iptables -S INPUT 2>/dev/null) || :
-    for rule in $rules; do
-      case $rule in *'--comment kbuild '*) printf 'ours %s\n' "$rule" ;; esac
-    done
-  fi
+  # nft does not show the comments of iptables, which matter where the chain stops packets.
+  case $input in *drop* | *reject*)
+    if command -v iptables >/dev/null; then
+      rules=$(iptables -S INPUT 2>/dev/null) || :
+      for rule in $rules; do
+        case $rule in *'--comment kbuild '*) printf 'ours %s\n' "$rule" ;; esac
+      done
+    fi
+    ;;
+  esac
 else echo none; fi

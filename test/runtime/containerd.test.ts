@@ -1,5 +1,9 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parse } from 'smol-toml';
-import { describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Target } from '../../src/engine/step.ts';
 import { containerdConfig, sandboxImage } from '../../src/runtime/containerd-config.value.ts';
 import { containerd } from '../../src/runtime/containerd.step.ts';
@@ -200,5 +204,81 @@ capabilities = [ "pull", "resolve" ]
         .diff(target({ files }))
         .map(({ summary }) => summary),
     ).toEqual(['remove /etc/containerd/certs.d/old/hosts.toml (no registry of the inventory has it)']);
+  });
+});
+
+describe('the probe of the configuration', { tags: ['linux'] }, () => {
+  const written = `# Written by kbuild.\n${containerdConfig(inventory())}`;
+  let root: string;
+  /** A containerd of which `config dump` prints `# dumped`: a shell that runs the file `config` of its folder. */
+  let running: ChildProcess;
+  const put = (path: string, text: string): void => writeFileSync(join(root, path), text);
+
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'kbuild-containerd-'));
+    for (const folder of ['etc/conf.d', 'run', 'cgroup/system.slice/containerd.service', 'bin'])
+      mkdirSync(join(root, folder), { recursive: true });
+    copyFileSync('/bin/sh', join(root, 'bin/containerd'));
+    put('config', 'echo "# dumped"\n');
+    put('etc/config.toml', written);
+    utimesSync(join(root, 'etc/config.toml'), 1, 1);
+    put('run/containerd.sock', '');
+    running = spawn(join(root, 'bin/containerd'), ['-c', 'read -r line'], { stdio: ['pipe', 'ignore', 'ignore'] });
+    put('cgroup/system.slice/containerd.service/cgroup.procs', `${String(process.pid)}\n${String(running.pid)}\n`);
+  });
+  afterEach(() => {
+    running.kill();
+    rmSync(root, { recursive: true });
+  });
+
+  function probed(): string {
+    const script = value.probes.config.command.script
+      .replaceAll('/etc/containerd/', `${root}/etc/`)
+      .replaceAll('/run/containerd/', `${root}/run/`)
+      .replaceAll('/sys/fs/cgroup', `${root}/cgroup`)
+      .replaceAll('/usr/bin/containerd', `${root}/bin/containerd`);
+    return spawnSync('/bin/sh', ['-euc', script], { cwd: root, encoding: 'utf8' }).stdout;
+  }
+
+  test('reads the file that kbuild wrote and containerd has accepted, without a process', () => {
+    expect(probed()).toBe(written);
+    expect(value.probes.config.parse(probed(), { middleMs: 0 })).toEqual({
+      cgroupDriver: 'systemd',
+      sandboxImage: 'registry.k8s.io/pause:3.10.2',
+      criDisabled: false,
+      labels: false,
+      handlers: ['runc'],
+    });
+  });
+
+  test.each([
+    ['is not kbuild’s', () => put('etc/config.toml', containerdConfig(inventory()))],
+    ['is empty', () => put('etc/config.toml', '')],
+    ['imports another', () => put('etc/config.toml', `${written}imports = ["/a.toml"]\n`)],
+    ['has others beside it', () => put('etc/conf.d/a.toml', '')],
+    ['names no sandbox image', () => put('etc/config.toml', written.replace('sandbox = ', 'other = '))],
+    [
+      'names the cgroup driver of another handler alone',
+      () =>
+        put(
+          'etc/config.toml',
+          `${written.replace('SystemdCgroup = true', '')}\n[plugins.other.crun.options]\nSystemdCgroup = true\n`,
+        ),
+    ],
+    ['is newer than the socket', () => utimesSync(join(root, 'run/containerd.sock'), 0, 0)],
+    ['was read by none, for there is no socket', () => rmSync(join(root, 'run/containerd.sock'))],
+    [
+      'was read by another program than the one that is installed',
+      () => {
+        rmSync(join(root, 'bin/containerd'));
+        copyFileSync('/bin/sh', join(root, 'bin/containerd'));
+      },
+    ],
+    ['was read by a process that has ended', () => put('cgroup/system.slice/containerd.service/cgroup.procs', '')],
+  ])('asks containerd where its file %s', (_, change) => {
+    change();
+    const past = new Date(1000);
+    utimesSync(join(root, 'etc/config.toml'), past, past);
+    expect(probed()).toBe('# dumped\n');
   });
 });

@@ -151,7 +151,7 @@ test('the effective configuration shows the handlers of either major', () => {
       { middleMs: 0 },
     );
   for (const plugin of ['io.containerd.cri.v1.runtime', 'io.containerd.grpc.v1.cri'])
-    expect(of(plugin)).toMatchObject({ cgroupDriver: 'systemd', handlers: ['runc', 'crun'] });
+    expect(of(plugin)).toMatchObject({ cgroupDriver: 'systemd', handlers: ['crun', 'runc'] });
 });
 
 test('repositories of handlers as package managers read them', () => {

@@ -101,22 +101,64 @@ test('takes out the tables of kube-proxy and flannel in nftables, and no other',
   );
 });
 
-test('the same tables are found', () => {
-  const nft = join(folder, 'bin', 'nft');
-  const tables =
-    'table ip flannel-ipv4\ntable ip6 flannel-ipv6\ntable inet flannel-ipv4\ntable ip6 kube-proxy\ntable ip mine\n';
-  writeFileSync(nft, `#!/bin/sh\nprintf '${tables.replaceAll('\n', String.raw`\n`)}'\n`);
-  chmodSync(nft, 0o755);
-  const out = execFileSync('/bin/sh', ['-eu', '-c', kubeChains.command.script], {
-    env: { PATH: join(folder, 'bin') },
-  }).toString();
-  expect(kubeChains.parse(out, { middleMs: 0 })).toEqual([
-    'KUBE-SERVICES',
-    'CNI-HOSTPORT-DNAT',
-    'nft ip flannel-ipv4',
-    'nft ip6 flannel-ipv6',
-    'nft ip6 kube-proxy',
-  ]);
+describe('the same chains and tables are found', () => {
+  const nft = (text: string): void => {
+    writeFileSync(join(folder, 'bin', 'nft'), `#!/bin/sh\n${text}\n`);
+    chmodSync(join(folder, 'bin', 'nft'), 0o755);
+  };
+  const found = () => {
+    const out = execFileSync('/bin/sh', ['-eu', '-c', kubeChains.command.script], {
+      env: { PATH: join(folder, 'bin') },
+    }).toString();
+    return kubeChains.parse(out, { middleMs: 0 });
+  };
+
+  test('by nft alone, which prints no rules, with iptables’ chains of the families that it is there for', () => {
+    const chains = `table ip nat {
+\tchain PREROUTING {
+\t\ttype nat hook prerouting priority dstnat; policy accept;
+\t}
+\tchain KUBE-SERVICES {
+\t}
+\tchain CNI-HOSTPORT-DNAT {
+\t}
+\tchain MINE {
+\t}
+}
+table ip6 filter {
+\tchain KUBE-NOT-SEEN {
+\t}
+}
+table ip mine {
+\tchain KUBE-OF-OTHERS {
+\t}
+}
+table ip flannel-ipv4 {
+}
+table ip6 flannel-ipv6 {
+}
+table inet flannel-ipv4 {
+}
+table ip6 kube-proxy {
+}
+`;
+    nft(`[ "$*" = 'list chains' ] || exit 1\ncat <<'END'\n${chains}END`);
+    writeFileSync(join(folder, 'rules'), 'not read\n');
+    expect(found()).toEqual([
+      'KUBE-SERVICES',
+      'CNI-HOSTPORT-DNAT',
+      'nft ip flannel-ipv4',
+      'nft ip6 flannel-ipv6',
+      'nft ip6 kube-proxy',
+    ]);
+  });
+
+  test('by iptables-save where nft fails', () => {
+    nft('exit 1');
+    expect(found()).toEqual(['KUBE-SERVICES', 'CNI-HOSTPORT-DNAT']);
+  });
+
+  test('by iptables-save where there is no nft', () => expect(found()).toEqual(['KUBE-SERVICES', 'CNI-HOSTPORT-DNAT']));
 });
 
 describe('what kube-proxy made by IPVS', () => {

@@ -22,8 +22,8 @@ const codeOf = (script: string): string =>
     .replaceAll(/'[^']*'/g, "''")
     .replaceAll(/\$\(\(.*?\)\)/g, '0');
 
-/** Variables that are read with a default, and that the script itself sets before, but for one: what systemctl said. */
-const WITH_DEFAULT: ReadonlySet<string> = new Set(['active_states', 'real', 'rest', 'shared']);
+/** Variables that are read with a default, and that the script itself sets before, but for what systemctl and nft said. */
+const WITH_DEFAULT: ReadonlySet<string> = new Set(['active_states', 'nft_status', 'real', 'rest', 'shared']);
 
 test('a host answers all probes in one shell', () =>
   expect(commands.filter(({ inPlace }) => inPlace !== true).map(({ title }) => title)).toEqual([]));
