@@ -26,8 +26,9 @@ export const status = declare({
   name: 'status',
   summary: 'Show the cluster: nodes, etcd, certificates, drift',
   details:
-    'Also the endpoint and the conditions, cordons and taints of nodes. The last line says whether the cluster ' +
-    'is healthy (exit 0) or not (exit 5).',
+    'Also the endpoint and the conditions, cordons and taints of nodes. What the API tells is shown at once, and ' +
+    'the rest when all hosts have answered. The last line says whether the cluster is healthy (exit 0) or not ' +
+    '(exit 5).',
   onHosts: 'reads',
   operand: inventoryOperand,
   options: [

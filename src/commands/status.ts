@@ -1,11 +1,13 @@
+import type { ClusterView } from '../cluster/fleet/view.ts';
 import { refusedWorkers } from '../cluster/joined.refusal.ts';
 import { plan } from '../engine/plan.ts';
-import { UsageError, worstExitCode } from '../errors.ts';
+import { ifKnown, UsageError, worstExitCode } from '../errors.ts';
+import type { Inventory } from '../inventory/inventory.ts';
 import { unreachableText } from '../report/failure.ts';
 import type { Size } from '../report/frame.ts';
 import { jsonDocument, jsonLine } from '../report/json.ts';
 import { mermaid } from '../report/mermaid.ts';
-import { statusOf } from '../report/status-view.ts';
+import { earlyStatusText, statusOf } from '../report/status-view.ts';
 import { changeText, type StatusChange, statusWatch, type StatusWatch } from '../report/status-watch.ts';
 import { type Status, statusText } from '../report/status.ts';
 import { lineText, lookOf, screen } from '../report/terminal.ts';
@@ -193,6 +195,20 @@ function shownStatus(run: Run, flags: StatusOptions, status: Status): string {
   return statusText(status, run.context.nowMs());
 }
 
+/** Shows what the API tells at once, and the whole when the hosts have told the rest. */
+export function inTwoParts() {
+  let shown = '';
+  return {
+    early: (out: Context['out'], inventory: Inventory, view: ClusterView): void => {
+      if (shown !== '') return;
+      shown = ifKnown(() => earlyStatusText(inventory, view), '');
+      if (shown !== '') out(shown);
+    },
+    // Another control plane may have been asked meanwhile, because of what the hosts told.
+    rest: (text: string): string => (text.startsWith(shown) ? text.slice(shown.length) : `\n${text}`),
+  };
+}
+
 /**
  * `kbuild status`: the cluster as it is, whether it is healthy, and where it differs from the inventory. Reads only.
  */
@@ -200,15 +216,20 @@ export function runStatus(outer: Context, { hosts, ...flags }: StatusOptions): P
   checkFlags(flags);
   const isEndless = flags.watch === true;
   const isThroughOne = hosts === false;
+  const { early, rest } = inTwoParts();
+  const isText = !isEndless && flags.json !== true && flags.graph === undefined;
   return withRun(
     outer,
     flags,
-    { command: 'status', json: 'document', reportsUnreachable: true, alwaysBundles: true, isEndless, isThroughOne },
+    {
+      ...{ command: 'status', json: 'document', reportsUnreachable: true, alwaysBundles: true },
+      ...{ isEndless, isThroughOne, onCluster: isText ? early : undefined },
+    },
     (run) => {
       if (isEndless) return watchStatus(run, flags, () => statusNow(run));
       const { context, connected } = run;
       const status = isThroughOne ? statusThroughOne(run) : statusNow(run);
-      context.out(shownStatus(run, flags, status));
+      context.out(rest(shownStatus(run, flags, status)));
       const { unreachable } = connected.observations.fleet();
       context.err(unreachableText(unreachable));
       return Promise.resolve(

@@ -1,7 +1,7 @@
 import { expiring, type Expiring, expiringText, renewal } from '../certificates/expiry.ts';
 import { apiVersionsText, isMixed } from '../cluster/api-versions.ts';
 import { type Fleet, observedLinux } from '../cluster/fleet/fleet.ts';
-import type { ClusterUp } from '../cluster/fleet/view.ts';
+import type { ClusterUp, ClusterView } from '../cluster/fleet/view.ts';
 import { clusterProblems, type Problem } from '../cluster/health.ts';
 import { changeRefusals } from '../cluster/host.refusal.ts';
 import { taintText } from '../cluster/taints.ts';
@@ -9,7 +9,7 @@ import { ifKnown } from '../errors.ts';
 import { spaceFindings } from '../etcd/space.ts';
 import { controlPlanes } from '../inventory/hosts.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import type { Status } from './status.ts';
+import { clusterText, type Status } from './status.ts';
 import { versionsOf } from './versions.ts';
 
 /** The cluster's part of a status. */
@@ -50,6 +50,18 @@ export function clusterStatus(
     },
   };
 }
+
+const topologyOf = ({ etcd }: Inventory) => (etcd.topology === 'stacked' ? 'stacked' : 'external');
+
+/** How the text of a cluster's status begins, before its hosts have told the rest; empty if no cluster answers. */
+export const earlyStatusText = (inventory: Inventory, cluster: ClusterView): string =>
+  cluster.state === 'up'
+    ? clusterText({
+        cluster: inventory.name,
+        endpoint: inventory.endpoint,
+        ...clusterStatus(cluster, topologyOf(inventory)),
+      })
+    : '';
 
 /** The same of a cluster that does not answer. */
 const nothing = (topology: 'stacked' | 'external'): ReturnType<typeof clusterStatus> => ({
@@ -175,7 +187,7 @@ export function statusOf(
   { drift, trouble }: Pick<Status, 'drift' | 'trouble'>,
 ): Status {
   const { cluster } = fleet;
-  const topology = inventory.etcd.topology === 'stacked' ? 'stacked' : 'external';
+  const topology = topologyOf(inventory);
   const certificates = certificatesOf(inventory, fleet);
   const problems = [...clusterTroubles(inventory, fleet), ...certificates.problems];
   return {

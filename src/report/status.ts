@@ -107,14 +107,17 @@ function driftText({ drift, notObserved }: Status): string {
   return `drift\n${drift.map((one) => `  ${one}`).join('\n')}`;
 }
 
-/** A status as text. The days until certificates expire count from `nowMs`. */
-export function statusText(status: Status, nowMs: number): string {
-  const { nodes, etcd, certificates } = status;
-  if (status.version === '') return [...verdict(status).slice(1), ''].join('\n');
-  const days = (expires: string): string => String(daysLeft(Date.parse(expires), nowMs));
-  const first = [...certificates].sort((a, b) => a.expires.localeCompare(b.expires)).slice(0, 5);
+/** What the API and etcd tell of a cluster that answers: with it the text of its status begins. */
+export function clusterText({
+  cluster,
+  version,
+  endpoint,
+  nodes,
+  apiServers,
+  etcd,
+}: Pick<Status, 'cluster' | 'version' | 'endpoint' | 'nodes' | 'apiServers' | 'etcd'>): string {
   return [
-    `${status.cluster}: Kubernetes ${status.version} at ${status.endpoint}`,
+    `${cluster}: Kubernetes ${version} at ${endpoint}`,
     '',
     'nodes',
     table([
@@ -130,8 +133,7 @@ export function statusText(status: Status, nowMs: number): string {
       ]),
     ]),
     '',
-    ...(areMixed(status.versions) ? ['versions', table(versionRows(status.versions)), ''] : []),
-    `API servers: ${status.apiServers.map(({ host, readyz }) => `${host} ${readyz}`).join(', ')}`,
+    `API servers: ${apiServers.map(({ host, readyz }) => `${host} ${readyz}`).join(', ')}`,
     '',
     `etcd (${etcd.topology}), leader ${etcd.leader === '' ? 'unknown' : etcd.leader}`,
     table([
@@ -146,6 +148,17 @@ export function statusText(status: Status, nowMs: number): string {
     ]),
     ...etcd.alarms.map((alarm) => `  ALARM ${alarm}`),
     '',
+  ].join('\n');
+}
+
+/** A status as text. The days until certificates expire count from `nowMs`. */
+export function statusText(status: Status, nowMs: number): string {
+  if (status.version === '') return [...verdict(status).slice(1), ''].join('\n');
+  const days = (expires: string): string => String(daysLeft(Date.parse(expires), nowMs));
+  const first = [...status.certificates].sort((a, b) => a.expires.localeCompare(b.expires)).slice(0, 5);
+  const ofHosts = [
+    '',
+    ...(areMixed(status.versions) ? ['versions', table(versionRows(status.versions)), ''] : []),
     'certificates that expire first',
     table([
       ['HOST', 'NAME', 'EXPIRES', 'DAYS'],
@@ -156,5 +169,6 @@ export function statusText(status: Status, nowMs: number): string {
     ...eachTrouble(status),
     ...verdict(status),
     '',
-  ].join('\n');
+  ];
+  return clusterText(status) + ofHosts.join('\n');
 }

@@ -94,8 +94,8 @@ function misfit(minor: string, found: string): RuntimeMisfit | undefined {
 }
 
 /**
- * Reads `containerd config dump`, the effective configuration migrated to the newest version, or a file of kbuild's that
- * sets as much.
+ * Reads `containerd config dump`, the effective configuration migrated to the newest version, or a file of kbuild's
+ * that sets as much.
  */
 function readConfig(out: string): RuntimeConfig | 'absent' | 'invalid' {
   if (out.trim() === '# absent') return 'absent';

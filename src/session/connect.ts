@@ -36,7 +36,7 @@ export interface Connected {
 }
 
 /** What one observation of all hosts has in common with the next one. */
-type Rounds = Omit<Round, 'reach' | 'known'>;
+type Rounds = Omit<Round, 'reach' | 'known' | 'onCluster'>;
 
 /** The connections of a run. */
 interface Connections {
@@ -73,7 +73,8 @@ async function observeThroughOne(round: Round): Promise<Fleet> {
 
 /**
  * Dials and observes every host, many at once; `one control plane`: one control plane after another, until the cluster
- * answers through one. A host that does not answer is in `fleet.unreachable`. @throws the signal's reason
+ * answers through one. A host that does not answer is in `fleet.unreachable`. `onCluster`: as in `Round`. @throws the
+ * signal's reason
  */
 export async function connect(
   context: Context,
@@ -81,6 +82,7 @@ export async function connect(
   flags: Flags,
   run: RunLog,
   reach: 'all hosts' | 'one control plane' = 'all hosts',
+  onCluster?: Round['onCluster'],
 ): Promise<Connected> {
   const remotes = new Map<string, HostRemote>();
   const dialler = hostDialler(context, flags, run);
@@ -121,7 +123,7 @@ export async function connect(
   try {
     const observedAtMs = context.nowMs();
     const observe = reach === 'all hosts' ? observeFleet : observeThroughOne;
-    const fleet = await observe({ ...rounds, reach: dial, known: 'nothing' });
+    const fleet = await observe({ ...rounds, reach: dial, known: 'nothing', onCluster });
     run.signal.throwIfAborted();
     return connectedTo({ inventory, remotes, rounds, dial, drop, leftOut, close }, fleet, observedAtMs);
   } catch (error) {

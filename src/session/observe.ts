@@ -167,6 +167,8 @@ export interface Round {
   readonly isDead: (host: Host) => boolean;
   /** False where the operator knows already that the host is missing. */
   readonly isNews: (host: Host) => boolean;
+  /** Gets the cluster as it is known while hosts may still be observed, and again if that was not the last view. */
+  readonly onCluster?: ((view: ClusterView) => void) | undefined;
   readonly emit: Emit;
   readonly nowMs: () => number;
 }
@@ -191,10 +193,7 @@ async function observeHosts(round: Round): Promise<Omit<Fleet, 'cluster'>> {
   });
   awaited.stop();
   results.forEach((result, index) => {
-    if (result.status === 'fulfilled') {
-      observed.push(result.value);
-      return;
-    }
+    if (result.status === 'fulfilled') return void observed.push(result.value);
     const error = result.reason as Error;
     if (exitCodeOf(error) === 1) throw error;
     const host = hosts[index]!;
@@ -236,7 +235,11 @@ export async function observeFleet(given: Round): Promise<Fleet> {
   const startedMs = nowMs();
   const observing = observeHosts(round);
   const cluster = await clusterBeside(
-    observer.cluster,
+    async (told) => {
+      const view = await observer.cluster(told);
+      round.onCluster?.(view);
+      return view;
+    },
     known === 'nothing' ? firstKnown(round) : known,
     observing.then(({ hosts }) => hosts),
   );

@@ -1,3 +1,4 @@
+import type { ClusterView } from '../cluster/fleet/view.ts';
 import { reached, selected } from '../engine/phases.ts';
 import {
   changesIn,
@@ -23,10 +24,8 @@ import type { Connected } from './connect.ts';
 import type { Context, RunLog } from './context.ts';
 import type { Flags } from './options.ts';
 
-type Waiting = Extract<Note, { readonly kind: 'waiting' }>;
-
 /** Something that the run, or one of its hosts, waits for. */
-export type Wait = Pick<Waiting, 'what' | 'host' | 'summary'>;
+export type Wait = Pick<Extract<Note, { readonly kind: 'waiting' }>, 'what' | 'host' | 'summary'>;
 
 /** Begins a wait; the function that it returns ends it. The record gets waits that last. */
 export type BeginWait = (wait: Wait) => () => void;
@@ -72,6 +71,8 @@ export interface RunOptions {
   readonly checkInventory?: (inventory: Inventory) => void;
   /** True: the command reads the cluster through one control plane, and connects to no other host. */
   readonly isThroughOne?: boolean;
+  /** Gets a view of the cluster before all hosts have answered, and another if that was not the last. */
+  readonly onCluster?: ((out: Context['out'], inventory: Inventory, view: ClusterView) => void) | undefined;
   /** True: `--bundle` is written also when the command succeeds. */
   readonly alwaysBundles?: true;
 }
@@ -236,11 +237,10 @@ export function showOnly({ context, flags, inventory }: Run, { phases, changes }
  */
 export async function confirmed({ context, flags }: Run, question: string): Promise<boolean> {
   if (flags.yes === true) return true;
-  if (!context.canAsk) {
+  if (!context.canAsk)
     throw new UsageError('changes are due and there is no terminal to ask on; nothing was changed', {
       remedy: 'pass --yes to go ahead without a question',
     });
-  }
   return asked({ context }, question);
 }
 

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { lowestApiServer } from '../cluster/api-versions.ts';
 import type { Fleet } from '../cluster/fleet/fleet.ts';
+import type { ClusterView } from '../cluster/fleet/view.ts';
 import { exitCodeOf, Interrupted, UsageError } from '../errors.ts';
 import { secretData } from '../inventory/file/secret-data.ts';
 import type { Inventory } from '../inventory/inventory.ts';
@@ -208,7 +209,10 @@ export async function withRun(
   try {
     stop.signal.throwIfAborted();
     const reach = options.isThroughOne === true ? 'one control plane' : 'all hosts';
-    connected = await connect(context, inventory, flags, open.runLog, reach);
+    const onCluster = (view: ClusterView): void => {
+      if (!stop.signal.aborted) options.onCluster?.(context.out, inventory, view);
+    };
+    connected = await connect(context, inventory, flags, open.runLog, reach, onCluster);
     const fleet = connected.observations.fleet();
     noteFound(output, inventory, fleet);
     await refuseLivingDead({ flags, connected, context, signal: stop.signal });

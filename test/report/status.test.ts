@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Fleet } from '../../src/cluster/fleet/fleet.ts';
 import type { ClusterView } from '../../src/cluster/fleet/view.ts';
+import { inTwoParts } from '../../src/commands/status.ts';
 import { FactError } from '../../src/errors.ts';
 import type { MemberView } from '../../src/etcd/view.facts.ts';
 import { statusOf } from '../../src/report/status-view.ts';
@@ -39,6 +40,35 @@ const messages = (cluster: ClusterView, fleet: Partial<Fleet> = {}): readonly st
   status(cluster, fleet).problems.map(({ kind, name, message }) => `${kind} ${name}: ${message}`);
 const lastLine = (cluster: ClusterView, fleet: Partial<Fleet> = {}): string =>
   statusText(status(cluster, fleet), NOW).trimEnd().split('\n').at(-1)!;
+
+describe('what is shown before the hosts have told the rest', () => {
+  const nodes = [nodeOf({ name: 'cp1', role: 'control-plane' })];
+  const whole = (cluster: ClusterView): string => statusText(status(cluster), NOW);
+  const printed = (early: ClusterView, last: ClusterView): readonly string[] => {
+    const texts: string[] = [];
+    const { early: show, rest } = inTwoParts();
+    show((text) => texts.push(text), inventory, early);
+    return [...texts, rest(whole(last))];
+  };
+
+  test('is how the whole begins, which is printed once', () => {
+    const cluster = clusterOf({ nodes });
+    const [first, rest] = printed(cluster, cluster);
+    expect(first).toMatch(/^demo: Kubernetes .*\n\nnodes\n(?:.*\n)+API servers: .*\n\netcd \(stacked\)/);
+    expect(rest).toMatch(/^\ncertificates that expire first\n/);
+    expect(`${first!}${rest!}`).toBe(whole(cluster));
+  });
+
+  test('is followed by the whole where another control plane tells something else', () => {
+    const later = clusterOf({ nodes: [nodeOf({ name: 'cp1', role: 'control-plane', ready: false })] });
+    expect(printed(clusterOf({ nodes }), later)[1]).toBe(`\n${whole(later)}`);
+  });
+
+  test('is nothing where no cluster answers', () => {
+    const down = { state: 'down', reason: 'no answer' } as const;
+    expect(printed(down, down)).toEqual([whole(down)]);
+  });
+});
 
 describe('a cluster that answers', () => {
   test('is healthy when nothing is wrong with it', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Observed } from '../../src/cluster/fleet/fleet.ts';
 import { FactError } from '../../src/errors.ts';
-import { clusterBeside } from '../../src/session/observe.ts';
+import { clusterBeside, observeFleet } from '../../src/session/observe.ts';
 import { cp1, factsOf, fleetOf, freshHost, joinedHost, type joinedWorker, w1 } from '../fakes/cluster.ts';
 
 /** Looks beside a look at the hosts that yields `seen`; returns of which facts the cluster was asked by, in order. */
@@ -48,4 +48,35 @@ test('it is not asked before by what could not be told', async () => {
     }),
   ]).hosts;
   expect(await asked(untold, joined())).toEqual(['hosts', 'seen']);
+});
+
+test('its view is shown while a host is still observed', async () => {
+  const order: string[] = [];
+  const shown: { resolve?: () => void } = {};
+  const isShown = new Promise<void>((resolve) => (shown.resolve = resolve));
+  const fleet = await observeFleet({
+    hosts: [cp1, w1],
+    reach: () => Promise.resolve(),
+    observer: {
+      host: async (host, names) => {
+        if (host.name === 'w1') await isShown;
+        order.push(names === undefined ? host.name : `${host.name} (early)`);
+        return joined().find((one) => one.host.name === host.name)!;
+      },
+      cluster: () => Promise.resolve({ state: 'absent' }),
+    },
+    known: 'nothing',
+    concurrency: 2,
+    isDead: () => false,
+    isNews: () => true,
+    onCluster: ({ state }) => {
+      order.push(`shown ${state}`);
+      shown.resolve?.();
+    },
+    emit: () => undefined,
+    nowMs: () => 0,
+  });
+  expect(order.slice(0, 2).sort()).toEqual(['cp1', 'cp1 (early)']);
+  expect(order.slice(2)).toEqual(['shown absent', 'w1']);
+  expect(fleet.hosts).toHaveLength(2);
 });
