@@ -5,8 +5,10 @@ import { keepalived } from './keepalived.step.ts';
 import { allInTurn } from './servers.step.ts';
 import { formerBalancer, noBalancerFiles } from './take-down.step.ts';
 
-/** Installs HAProxy and keepalived of the distribution. */
-export const balancerPackages = packages('balancer-packages', () => ({ haproxy: 'any', keepalived: 'any' }));
+/** Installs HAProxy of the distribution, and keepalived where there is a virtual address. */
+export const balancerPackages = packages('balancer-packages', ({ inventory: { loadBalancer } }) =>
+  loadBalancer.kind === 'local' ? { haproxy: 'any' } : { haproxy: 'any', keepalived: 'any' },
+);
 
 /** Configures HAProxy, then keepalived: keepalived moves the virtual address to a host whose HAProxy answers. */
 export const balancerSteps: readonly Step[] = [...haproxy, ...keepalived, allInTurn];

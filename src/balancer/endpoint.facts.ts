@@ -20,6 +20,8 @@ const ANSWERS: readonly EndpointAnswer[] = ['refused', 'open', 'serves', 'silent
 function isAsked(inventory: Inventory, host: LinuxHost): boolean {
   const { endpoint, loadBalancer, endpointInHosts } = inventory;
   const name = endpointHost(endpoint);
+  // Its haproxy answers before any API server does.
+  if (loadBalancer.kind === 'local') return false;
   if (loadBalancer.kind === 'keepalived') return balancers(inventory).some((one) => one.name === host.name);
   if (loadBalancer.kind === 'kube-vip') return host.role === 'control-plane';
   if (endpointInHosts || controlPlanes(inventory).some(({ internalAddress }) => internalAddress === name)) return false;

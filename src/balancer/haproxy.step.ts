@@ -1,20 +1,61 @@
 import type { Step, Target } from '../engine/step.ts';
 import { file } from '../host/file.step.ts';
 import { service } from '../host/service.step.ts';
-import { apiPort } from '../inventory/api-server.ts';
+import { apiPort, endpointHost } from '../inventory/api-server.ts';
 import { controlPlanes } from '../inventory/hosts.ts';
+import { isLoopback, isMoving, liveEndpoint, serverAt } from '../kubeadm/endpoint.ts';
 import { paths } from '../paths.ts';
 import { sh } from '../shell/sh.ts';
 import { render } from '../templates.ts';
 import { keepalivedOf } from './keepalived.step.ts';
 
+/** Where haproxy listens, and where it reports to keepalived that it has a backend. */
+interface Listens {
+  readonly binds: readonly string[];
+  /** Undefined without keepalived on the host. */
+  readonly healthPort?: number;
+}
+
+const portOf = (endpoint: string): string => endpoint.slice(endpoint.lastIndexOf(':') + 1);
+
+/**
+ * Where haproxy of this host goes on to serve the endpoint that a move leaves, if that one or the new one is on every
+ * node: one haproxy then serves both, until the move is complete. Empty if it serves no other endpoint.
+ */
+export function formerBinds({ inventory, host, facts, fleet }: Target): readonly string[] {
+  const { cluster } = fleet;
+  if (cluster.state !== 'up' || host.role === 'load-balancer' || !isMoving(inventory, cluster)) return [];
+  const old = liveEndpoint(cluster);
+  const port = portOf(old);
+  if (old === '' || port === portOf(inventory.endpoint)) return [];
+  if (isLoopback(serverAt(old))) {
+    // Another program there is a balancer of the user's.
+    const isTaken = facts.listeners.some((one) => one.port === Number(port) && one.process !== 'haproxy');
+    return isTaken ? [] : [`${endpointHost(old)}:${port}`];
+  }
+  return inventory.loadBalancer.kind === 'local' && facts.ownFiles.includes(paths.keepalivedConfig) ? [`:${port}`] : [];
+}
+
+function listens(target: Target): Listens {
+  const { loadBalancer } = target.inventory;
+  const former = formerBinds(target);
+  if (loadBalancer.kind !== 'local') {
+    const { port, healthPort } = keepalivedOf(target.inventory);
+    return { binds: [`:${String(port)}`, ...former], healthPort };
+  }
+  return {
+    binds: [target.inventory.endpoint, ...former],
+    // keepalived holds the old endpoint's address while this haproxy says that it is well.
+    ...(former.some((bind) => bind.startsWith(':')) ? { healthPort: loadBalancer.healthPort } : {}),
+  };
+}
+
 /** haproxy.cfg with every control plane as a backend. HAProxy's health check skips those that are not ready. */
-export function haproxyConfig({ inventory }: Pick<Target, 'inventory'>): string {
-  const { port, healthPort } = keepalivedOf(inventory);
+export function haproxyConfig(target: Target): string {
+  const { inventory } = target;
   return render('balancer/haproxy.cfg', {
     cluster: inventory.name,
-    port,
-    healthPort,
+    ...listens(target),
     socket: paths.haproxySocket,
     servers: controlPlanes(inventory).map(({ name, internalAddress }) => ({
       name,

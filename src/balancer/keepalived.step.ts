@@ -1,3 +1,4 @@
+import { where } from '../engine/combinators.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
 import { file } from '../host/file.step.ts';
@@ -75,4 +76,4 @@ export const keepalived: readonly Step[] = [
   script,
   config,
   service('keepalived', { uses: [paths.keepalivedConfig], after: [config], on: 'reload' }),
-];
+].map((step) => where(({ inventory }) => inventory.loadBalancer.kind === 'keepalived', step));

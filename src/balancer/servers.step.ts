@@ -96,7 +96,7 @@ export const outOfBalancers = (isDue: (target: Target) => boolean): Step => ({
         summary: `take ${host.name} out of the load balancers (${names(due)})`,
         touches: 'host',
         apply: async (on) => {
-          for (const one of due) await tell(on, one.host, host.name, 'drain');
+          await Promise.all(due.map((one) => tell(on, one.host, host.name, 'drain')));
         },
       },
     ];
@@ -126,7 +126,7 @@ export const backInBalancers = (willLeave: (target: Target) => boolean): Step =>
         summary: `put ${target.host.name} back into the load balancers (${names(due)})`,
         touches: 'host',
         apply: async (on) => {
-          for (const one of due) await tell(on, one.host, target.host.name, 'ready');
+          await Promise.all(due.map((one) => tell(on, one.host, target.host.name, 'ready')));
         },
       },
     ];

@@ -4,6 +4,7 @@ import { mapChanges, runs, when } from '../engine/combinators.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
 import { isSwitchedOn } from '../host/services.facts.ts';
+import { balancers } from '../inventory/hosts.ts';
 import { joinedNodes, kubeconfigsAstray } from '../kubeadm/endpoint.ts';
 import { paths } from '../paths.ts';
 import { sh } from '../shell/sh.ts';
@@ -21,23 +22,39 @@ const UNITS = { keepalived: paths.keepalivedConfig, haproxy: paths.haproxyConfig
 
 const watches: Watches = { units: Object.keys(UNITS) };
 
-/** Stops kbuild's load balancer on the host, before another step removes its files. The packages stay. */
-export const noLoadBalancer: Step = {
+/** The files of kbuild's load balancer that the inventory wants on the host. */
+function wantedFiles({ inventory, host }: Target): readonly string[] {
+  if (!balancers(inventory).some(({ name }) => name === host.name)) return [];
+  return inventory.loadBalancer.kind === 'local' ? [paths.haproxyConfig] : Object.keys(FILES);
+}
+
+/** Stops what kbuild's load balancer runs on the host, but for what these files configure. The packages stay. */
+const stopped = (kept: (target: Target) => readonly string[]): Step => ({
   name: 'no-load-balancer',
   watches,
-  diff: ({ host, facts }) => {
+  diff: (target) => {
+    const { host, facts } = target;
     const units = Object.entries(UNITS).flatMap(([unit, config]) => {
+      if (kept(target).includes(config)) return [];
       return isSwitchedOn(facts.services.get(unit)) && facts.ownFiles.includes(config) ? [unit] : [];
     });
     if (units.length === 0) return [];
     return [
       {
         summary: `stop and disable ${units.join(' and ')} (found running with kbuild's configuration)`,
-        apply: runs(host, sh`systemctl disable --now ${units} && rm -f -- ${paths.haproxySocket}`),
+        apply: runs(
+          host,
+          units.includes('haproxy')
+            ? sh`systemctl disable --now ${units} && rm -f -- ${paths.haproxySocket}`
+            : sh`systemctl disable --now ${units}`,
+        ),
       },
     ];
   },
-};
+});
+
+/** Stops kbuild's load balancer on the host, before another step removes its files. */
+export const noLoadBalancer: Step = stopped(() => []);
 
 /**
  * @throws Refused while a node of the cluster reaches the API by another endpoint than the inventory's: this balancer
@@ -58,8 +75,8 @@ function refuseInUse({ inventory, host, fleet }: Target): void {
     );
 }
 
-/** Stops the load balancer of a host that is no longer one, when no node needs it. */
-export const formerBalancer: Step = mapChanges(noLoadBalancer, (change, target) => ({
+/** Stops what the inventory no longer wants of the load balancer of a host, when no node needs it. */
+export const formerBalancer: Step = mapChanges(stopped(wantedFiles), (change, target) => ({
   ...change,
   apply: async (on) => {
     refuseInUse(target);
@@ -83,12 +100,14 @@ export const strayBalancer: Step = { ...when(isStray, noLoadBalancer), name: 'st
 /** Stops the load balancer of a node. Runs after `kubeadm reset`, because that may need the load balancer. */
 export const membersBalancer: Step = when((target) => !isStray(target), noLoadBalancer);
 
-/** Removes kbuild's configurations from a former load balancer, and restores the files that they replaced. */
+/** Removes the configurations of a load balancer that the inventory no longer wants, and restores what they replaced. */
 export const noBalancerFiles: Step = {
   name: 'no-balancer-files',
-  diff: ({ host, facts }) =>
-    Object.entries(FILES)
-      .filter(([path]) => facts.ownFiles.includes(path))
+  diff: (target) => {
+    const { host, facts } = target;
+    const wanted = wantedFiles(target);
+    return Object.entries(FILES)
+      .filter(([path]) => facts.ownFiles.includes(path) && !wanted.includes(path))
       .map(([path, backup]) =>
         backup !== undefined && facts.ownFiles.includes(backup)
           ? {
@@ -96,5 +115,6 @@ export const noBalancerFiles: Step = {
               apply: runs(host, sh`mv -- ${backup} ${path}`),
             }
           : { summary: `remove ${path} (found kbuild's)`, apply: runs(host, sh`rm -f -- ${path}`) },
-      ),
+      );
+  },
 };

@@ -60,6 +60,17 @@ function nodeAilments({ host, fleet }: Place, cluster: ClusterUp): readonly stri
   ];
 }
 
+/** What does not work in the haproxy by which a node reaches the API with `loadBalancer.kind: local`. */
+function localAilments({ inventory, host, fleet }: Place, { nodes }: ClusterUp): readonly string[] {
+  const facts = host.os === 'linux' ? linuxFacts(fleet, host) : undefined;
+  if (inventory.loadBalancer.kind !== 'local' || facts === undefined) return [];
+  if (!nodes.some(({ name }) => name === host.name)) return [];
+  const { balancer } = facts;
+  if (balancer === 'none') return ['its haproxy, by which it reaches the API, does not run'];
+  const isDown = typeof balancer !== 'string' && ![...balancer.values()].some(({ isUp }) => isUp);
+  return isDown ? ['its haproxy reaches no API server'] : [];
+}
+
 /**
  * What does not work on a host, as the cluster reports it; empty if the host works or has not joined. An unknown fact
  * counts as not working.
@@ -74,7 +85,8 @@ export function ailments(place: Place): readonly string[] {
     return [
       ...nodeAilments(place, cluster),
       ...(isYetToJoin(place, cluster) ? [] : etcdAilments(place)),
-      ...(balances && cluster.endpoint !== 'ok'
+      ...localAilments(place, cluster),
+      ...(balances && cluster.endpoint !== 'ok' && inventory.loadBalancer.kind !== 'local'
         ? [`${inventory.endpoint} does not serve the API (${cluster.endpoint})`]
         : []),
     ];

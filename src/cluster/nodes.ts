@@ -155,6 +155,7 @@ const STOPPED_FIRST: Readonly<Record<Inventory['loadBalancer']['kind'], string>>
   keepalived: ', keepalived and haproxy first',
   'kube-vip': ', kube-vip first',
   external: '',
+  local: ', haproxy first',
   none: '',
 };
 

@@ -1,14 +1,15 @@
 import { balancerPackages, balancerSteps, endpointServes } from '../balancer/balancer.phases.ts';
-import { haproxy } from '../balancer/haproxy.step.ts';
+import { formerBinds, haproxy } from '../balancer/haproxy.step.ts';
 import { keepalived } from '../balancer/keepalived.step.ts';
 import { kubeVip } from '../balancer/kube-vip.step.ts';
+import { balancerTools } from '../balancer/servers.step.ts';
 import { apiServerNamesAdded } from '../certificates/renew.step.ts';
 import { type Fleet, observedLinux } from '../cluster/fleet/fleet.ts';
 import type { SeenLive } from '../cluster/live.ts';
 import { reason, type Reason } from '../cluster/reasons.ts';
 import { standing } from '../cluster/standing.ts';
 import { cluster, ifAny, IN_TURN, linux, VERIFIES } from '../engine/phases.ts';
-import type { Phase } from '../engine/step.ts';
+import type { Phase, Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
 import { firewallOpen } from '../host/firewall.step.ts';
 import { jobEnded } from '../host/idle.step.ts';
@@ -58,8 +59,17 @@ function standPhases(inventory: Inventory, { all, controls, workers, balancers: 
   const apart = builders.filter(({ role }) => role === 'load-balancer');
   return [
     linux('prepare-balancers', 'Prepare load balancers', apart, [jobEnded, ...prepareBalancer]),
-    linux('balancer-packages', 'Install load balancers', builders, [jobEnded, firewallOpen, balancerPackages]),
-    linux('load-balancer', 'Configure load balancers', builders, balancerSteps, IN_TURN),
+    linux('balancer-packages', 'Install load balancers', builders, [
+      ...[jobEnded, firewallOpen],
+      ...[balancerPackages, balancerTools],
+    ]),
+    linux(
+      'load-balancer',
+      'Configure load balancers',
+      builders,
+      balancerSteps,
+      inventory.loadBalancer.kind === 'local' ? {} : IN_TURN,
+    ),
     linux(
       'kube-vip',
       'Run kube-vip on control planes',
@@ -114,9 +124,15 @@ export function moveEndpointPhases(inventory: Inventory, fleet: Fleet): readonly
   return ifAny(...standPhases(inventory, movers), ...leadPhases(inventory, movers));
 }
 
-/** Files of kbuild's load balancers, and the steps that write them. */
-const BALANCER_FILES = [
-  { path: paths.haproxyConfig, step: haproxy[0]! },
+/**
+ * Files of kbuild's load balancers, and the steps that write them. `keeps`: the new file serves the old endpoint, too.
+ */
+const BALANCER_FILES: readonly {
+  readonly path: string;
+  readonly step: Step;
+  readonly keeps?: (target: Target) => boolean;
+}[] = [
+  { path: paths.haproxyConfig, step: haproxy[0]!, keeps: (target) => formerBinds(target).length > 0 },
   { path: paths.keepalivedConfig, step: keepalived[1]! },
 ];
 
@@ -133,7 +149,10 @@ function balancersInUse(inventory: Inventory, fleet: Fleet, old: string): readon
     const target = { inventory, host, facts, fleet };
     const isTaken =
       (builders.has(host.name) &&
-        BALANCER_FILES.some(({ path, step }) => facts.ownFiles.includes(path) && step.diff(target).length > 0)) ||
+        BALANCER_FILES.some(
+          ({ path, step, keeps }) =>
+            facts.ownFiles.includes(path) && step.diff(target).length > 0 && keeps?.(target) !== true,
+        )) ||
       (inventory.loadBalancer.kind === 'kube-vip' &&
         facts.ownFiles.includes(paths.kubeVipManifest) &&
         kubeVip.diff(target).length > 0);

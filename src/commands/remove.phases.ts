@@ -100,6 +100,8 @@ export function remove(inventory: Inventory, { leaving, drain, before }: RemoveO
   const afterwards = (step: Step): Step => withInventory(step, () => after);
   const changesBalancers = inventory.hosts.some(({ name, role }) => names.has(name) && role !== 'worker');
   const balancing = changesBalancers ? balancers(after) : [];
+  // Each node has a balancer for itself alone.
+  const inTurn = inventory.loadBalancer.kind === 'local' ? {} : IN_TURN;
   const staying = gone.length === 0 ? [] : controlPlanes(inventory).filter(({ name }) => !names.has(name));
   const steps = [
     ...[jobEnded, strayBalancer, drained(drain)],
@@ -112,8 +114,8 @@ export function remove(inventory: Inventory, { leaving, drain, before }: RemoveO
   return ifAny(
     cluster('forget', 'Remove hosts that are gone', staying, forget, IN_TURN),
     windows('remove-windows', 'Remove Windows hosts', onWindows, cleanWindows, IN_TURN),
-    linux('backends', 'Remove leaving hosts from load balancers', balancing, haproxy.map(afterwards), IN_TURN),
+    linux('backends', 'Remove leaving hosts from load balancers', balancing, haproxy.map(afterwards), inTurn),
     linux('remove', 'Remove hosts', onLinux, steps, IN_TURN),
-    linux('load-balancer', 'Configure load balancers', balancing, keepalived.map(afterwards), IN_TURN),
+    linux('load-balancer', 'Configure load balancers', balancing, keepalived.map(afterwards), inTurn),
   );
 }

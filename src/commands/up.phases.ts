@@ -72,6 +72,9 @@ const etcdCertificateSteps: readonly Step[] = [etcdAuthority, etcdCertificates];
 /** Steps that connect a control plane to an etcd on other hosts. */
 const etcdConnectionSteps: readonly Step[] = [etcdClientCertificate, ...externalEtcd];
 
+/** True if each node has a balancer for itself: none waits for that of another one. */
+const isLocal = ({ loadBalancer }: Inventory): boolean => loadBalancer.kind === 'local';
+
 /** The hosts of `up` by what they do in it. */
 function hostsOf(inventory: Inventory) {
   const kubernetes = kubernetesHosts(inventory);
@@ -84,7 +87,10 @@ function hostsOf(inventory: Inventory) {
     etcd: etcdHosts(inventory),
     onWindows: windowsHosts(inventory),
     ownBalancers: withRole(inventory, 'load-balancer'),
-    notBalancing: kubernetes.filter(({ name }) => !balancing.some((balancer) => balancer.name === name)),
+    // Every node may have another balancer than that of its own.
+    notBalancing: kubernetes.filter(
+      ({ name }) => isLocal(inventory) || !balancing.some((balancer) => balancer.name === name),
+    ),
     /** Workers come first: what breaks there breaks no control plane. */
     joined: [...linuxWorkers(inventory), ...etcdHosts(inventory), ...controls],
     /** Control planes whose etcd does not run on them. */
@@ -108,7 +114,8 @@ const beforeInit = [kubeadmPatches, kubeVipOfFounder];
 const switchesOf = (inventory: Inventory) => ({
   // `kubeadm init` connects to the endpoint: every load balancer must run before the first control plane goes on. Old
   // and new ones may overlap.
-  unlessBalancing: balancers(inventory).length > 0 ? {} : OVERLAPS,
+  unlessBalancing: balancers(inventory).length > 0 && !isLocal(inventory) ? {} : OVERLAPS,
+  balancersInTurn: isLocal(inventory) ? OVERLAPS : QUEUED,
   // A control plane connects only after all members that kbuild builds serve.
   etcdThere: inventory.etcd.topology === 'built' ? IN_TURN : QUEUED,
   // An external etcd must answer every control plane before kubeadm runs on any of them.
@@ -137,7 +144,7 @@ export function up(
 ): readonly Phase[] {
   const { kubernetes, balancing, ownBalancers, notBalancing, etcd, onWindows, ...more } = hostsOf(inventory);
   const { controls, workers, nodes, etcdClients, withFiles, served, verifying, joined } = more;
-  const { unlessBalancing, etcdThere, ifStacked } = switchesOf(inventory);
+  const { unlessBalancing, balancersInTurn, etcdThere, ifStacked } = switchesOf(inventory);
   const [fewNodes, runtime] = [atOnceOf(inventory, nodes), runtimeSteps(inventory).map(atRuntimeOfHost)];
   // With an etcd elsewhere, `reach-etcd` undoes, before it connects: undoing deletes the client certificates.
   const [undo, undoStacked] = [undoSteps(before, keep), etcdClients.length > 0 ? [] : undoSteps(before, keep)];
@@ -146,7 +153,7 @@ export function up(
     ...ifAny(
       linux('prepare-balancers', 'Prepare load balancers', ownBalancers, [jobEnded, ...prepareBalancer], OVERLAPS),
       linux('balancer-packages', 'Install load balancers', balancing, [balancerPackages, balancerTools], OVERLAPS),
-      linux('load-balancer', 'Configure load balancers', balancing, balancerSteps, QUEUED),
+      linux('load-balancer', 'Configure load balancers', balancing, balancerSteps, balancersInTurn),
       linux('former-balancers', 'Stop former load balancers', notBalancing, formerBalancerSteps, unlessBalancing),
     ),
     linux('runtime', 'Install the container runtime', kubernetes, runtime, unlessBalancing),

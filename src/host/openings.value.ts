@@ -30,7 +30,9 @@ export function listeningPorts(inventory: Inventory, host: Host): readonly Liste
   const balancer: readonly ListeningPort[] =
     loadBalancer.kind === 'keepalived' && balancers(inventory).some(({ name }) => name === host.name)
       ? [tcp(loadBalancer.port, 'haproxy', 'everybody'), tcp(loadBalancer.healthPort, 'haproxy', 'itself')]
-      : [];
+      : loadBalancer.kind === 'local'
+        ? [tcp(loadBalancer.port, 'haproxy', 'itself')]
+        : [];
   switch (host.role) {
     case 'control-plane':
       return [
@@ -43,7 +45,7 @@ export function listeningPorts(inventory: Inventory, host: Host): readonly Liste
         ...balancer,
       ];
     case 'worker':
-      return [...NODE, ...network];
+      return [...NODE, ...network, ...balancer];
     case 'etcd':
       return [...ETCD, tcp(10250, 'kubelet', 'itself'), tcp(10248, 'kubelet', 'itself')];
     case 'load-balancer':
@@ -101,7 +103,7 @@ export function openings(inventory: Inventory, host: Host): readonly Opening[] {
       from: internalAddress,
     })),
   );
-  const all = balancers(inventory);
+  const all = inventory.loadBalancer.kind === 'keepalived' ? balancers(inventory) : [];
   const fromBalancers = (all.some(({ name }) => name === host.name) ? all : [])
     .filter(({ name }) => name !== host.name)
     .map(({ internalAddress }): Opening => ({

@@ -113,14 +113,15 @@ const rebooted = (reboots: Reboots, { atOnce }: Pick<RollOptions, 'atOnce'>): St
   },
 });
 
-/** Waits until HAProxy and keepalived of a load balancer run again. */
+/** Waits until HAProxy, and keepalived of a load balancer with a virtual address, run again. */
 export const balancerBack: Step = {
   name: 'balancer-back',
   watches: { units: ['haproxy', 'keepalived'] },
   settleMs: MINUTES,
   diff: ({ inventory, host, facts }) => {
     if (!balancers(inventory).some(({ name }) => name === host.name)) return [];
-    const off = ['haproxy', 'keepalived'].filter((unit) => facts.services.get(unit)?.active !== 'active');
+    const units = inventory.loadBalancer.kind === 'local' ? ['haproxy'] : ['haproxy', 'keepalived'];
+    const off = units.filter((unit) => facts.services.get(unit)?.active !== 'active');
     return off.length === 0 ? [] : [{ summary: `wait until ${off.join(' and ')} of ${host.name} runs` }];
   },
 };

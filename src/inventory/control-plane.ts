@@ -60,9 +60,18 @@ export interface KubeVipBalancer {
   readonly image: string;
 }
 
+/** haproxy on every node, for that node alone: the endpoint is a port of the loopback interface. */
+export interface LocalBalancer {
+  readonly kind: 'local';
+  /** The port at which haproxy listens on 127.0.0.1. */
+  readonly port: number;
+  /** The port at which haproxy goes on to report to keepalived, while a move leaves keepalived's address. */
+  readonly healthPort: number;
+}
+
 /** The load balancer of the API servers. `none`: a DNS name that the user keeps, or one control plane. */
 export type LoadBalancer =
-  { readonly kind: 'none' } | { readonly kind: 'external' } | KeepalivedBalancer | KubeVipBalancer;
+  { readonly kind: 'none' } | { readonly kind: 'external' } | KeepalivedBalancer | KubeVipBalancer | LocalBalancer;
 
 /** Amounts of a container: Kubernetes quantities, e.g. `100m` and `200Mi`. */
 export interface Amounts {

@@ -74,8 +74,12 @@ export const kubernetesHosts = onceForEach((inventory: Inventory) =>
 export const confinesContainers = (inventory: Inventory): boolean =>
   linuxNodes(inventory).some((host) => inventoryOn(inventory, host).runtime.selinux);
 
-/** Hosts on which kbuild builds haproxy and keepalived: those of role load-balancer, or else the control planes. */
+/**
+ * Hosts on which kbuild builds haproxy: with keepalived those of role load-balancer, or else the control planes; with
+ * `local` every node.
+ */
 export function balancers(inventory: Inventory): readonly LinuxHost[] {
+  if (inventory.loadBalancer.kind === 'local') return linuxNodes(inventory);
   if (inventory.loadBalancer.kind !== 'keepalived') return [];
   const own = withRole(inventory, 'load-balancer');
   return own.length > 0 ? own : controlPlanes(inventory);

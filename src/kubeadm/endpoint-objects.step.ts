@@ -23,7 +23,7 @@ import {
 import { sh } from '../shell/sh.ts';
 import type { On } from '../ssh/remote.ts';
 import { KUBEADMS_PROGRAMS } from './coredns.ts';
-import { isLoopback, isMoving, serverAt, unproved } from './endpoint.ts';
+import { isLoopback, isMoving, liveEndpoint, serverAt, unproved } from './endpoint.ts';
 
 /** The identity of an object. */
 export interface Identity extends JsonObject {
@@ -164,7 +164,7 @@ function daemonSetIn(cluster: ClusterUp): DaemonSet | undefined {
 export function kubeProxyAstray(inventory: Inventory, cluster: ClusterUp): string | undefined {
   const found = serverIn(cluster, KUBE_PROXY_CONFIG, KEY);
   const daemonSet = daemonSetIn(cluster);
-  if (found === undefined || isLoopback(found)) return undefined;
+  if (found === undefined || (isLoopback(found) && found !== serverAt(liveEndpoint(cluster)))) return undefined;
   if (found !== serverAt(inventory.endpoint)) return found;
   // A move changes kubeadm's configuration last, so kube-proxy already uses the endpoint when the configuration names
   // it.

@@ -4,6 +4,7 @@ import type { ClusterUp } from '../cluster/fleet/view.ts';
 import { standing } from '../cluster/standing.ts';
 import { apiServerUrl } from '../inventory/api-server.ts';
 import type { Inventory } from '../inventory/inventory.ts';
+import { paths } from '../paths.ts';
 
 /** A Linux host and its facts. */
 type Seen = Kinds['linux'];
@@ -24,7 +25,7 @@ export const isMoving = (inventory: Inventory, cluster: ClusterUp): boolean =>
 /** The URL of an endpoint, as kubeconfigs name it. */
 export const serverAt = (endpoint: string): string => `https://${endpoint}`;
 
-/** True for the URL of a server on the host itself: a balancer there that kbuild did not build. */
+/** True for the URL of a server on the host itself. */
 export function isLoopback(server: string): boolean {
   const host = URL.canParse(server) ? new URL(server).hostname : '';
   return host === 'localhost' || host === '[::1]' || (isIPv4(host) && host.startsWith('127.'));
@@ -42,13 +43,16 @@ interface Astray {
 /**
  * The kubeconfigs of a joined host that the move must point to the inventory's endpoint. The kubeconfigs of a control
  * plane's own components keep naming its own API server, as kubeadm writes them. A kubeconfig that names a load
- * balancer on the host itself stays as it is.
+ * balancer on the host itself stays as it is, unless kbuild built that one.
  */
 export function kubeconfigsAstray(inventory: Inventory, cluster: ClusterUp, { host, facts }: Seen): readonly Astray[] {
   const wanted = serverAt(inventory.endpoint);
   const old = serverAt(liveEndpoint(cluster));
   const isLed = ({ name, server }: Astray): boolean => {
-    if (server === '' || server === wanted || isLoopback(server)) return false;
+    if (server === '' || server === wanted) return false;
+    // Only `loadBalancer.kind: local` gives a worker kbuild's haproxy.
+    const isBuilt = server === old || (host.role === 'worker' && facts.ownFiles.includes(paths.haproxyConfig));
+    if (isLoopback(server) && !isBuilt) return false;
     if (host.role === 'worker') return name === 'kubelet.conf';
     if (ADMINS.has(name)) return true;
     return server === old && server !== apiServerUrl(inventory, host);

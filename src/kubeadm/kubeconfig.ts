@@ -4,13 +4,13 @@ import { revealed, type Secret } from '../shell/secret.ts';
 import { secretYaml } from '../shell/yaml.ts';
 
 /**
- * The administrator's kubeconfig for use outside the hosts: admin.conf of a control plane with the cluster's endpoint
- * as its server. Throws if the text is not a kubeconfig.
+ * The administrator's kubeconfig for use outside the hosts: admin.conf of a control plane with another server (a URL).
+ * Throws if the text is not a kubeconfig.
  */
-export function adminKubeconfig(adminConf: Secret, endpoint: string): Secret {
+export function adminKubeconfig(adminConf: Secret, server: string): Secret {
   const config = kubeconfigOf(revealed(adminConf));
   if (config.clusters.length === 0) throw new Error('admin.conf names no cluster');
-  return secretYaml([withInClusters(config, { server: `https://${endpoint}` })]);
+  return secretYaml([withInClusters(config, { server })]);
 }
 
 interface Named {

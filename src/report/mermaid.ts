@@ -15,7 +15,11 @@ type Node = Status['nodes'][number];
 
 const isReady = (node: Node): boolean => readiness(node) === 'yes';
 
-const KINDS: Readonly<Record<string, string>> = { none: 'no load balancer', external: 'external load balancer' };
+const KINDS: Readonly<Record<string, string>> = {
+  none: 'no load balancer',
+  external: 'external load balancer',
+  local: 'haproxy on every node',
+};
 
 /** The balancer that serves the endpoint, in words. */
 function balancerLines({ loadBalancer, hosts, endpoint }: Inventory): readonly string[] {

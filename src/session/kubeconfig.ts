@@ -7,6 +7,7 @@ import { isDue, type Validity } from '../certificates/validity.value.ts';
 import type { ClusterUp, ClusterView } from '../cluster/fleet/view.ts';
 import { casOf } from '../cluster/standings.ts';
 import { UsageError } from '../errors.ts';
+import { apiServerUrl } from '../inventory/api-server.ts';
 import { linuxHosts } from '../inventory/hosts.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { adminKubeconfig, withoutCluster } from '../kubeadm/kubeconfig.ts';
@@ -85,10 +86,15 @@ export async function checkKubeconfigPath(path: string): Promise<void> {
   }
 }
 
-/** The admin kubeconfig of a cluster that answers, with the endpoint as its server. */
+/**
+ * The admin kubeconfig of a cluster that answers, with the endpoint as its server. An endpoint on the loopback
+ * interface of the nodes is of no use elsewhere: the server is then the control plane that answered.
+ */
 export async function fetchKubeconfig(inventory: Inventory, cluster: ClusterUp, on: On): Promise<Secret> {
   const via = linuxHosts(inventory).find(({ name }) => name === cluster.via)!;
-  return adminKubeconfig(await on(via).reveal(sh`cat ${paths.adminConf}`), inventory.endpoint);
+  const server =
+    inventory.loadBalancer.kind === 'local' ? apiServerUrl(inventory, via) : `https://${inventory.endpoint}`;
+  return adminKubeconfig(await on(via).reveal(sh`cat ${paths.adminConf}`), server);
 }
 
 /** The CA of a cluster in a kubeconfig, in base64; empty if it has none, and in a file of another form. */

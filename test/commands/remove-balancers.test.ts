@@ -37,7 +37,7 @@ test('what they get is the configuration without those who leave, though the inv
   const written = (of: Inventory): FileState => ({
     kind: 'file',
     sha256: createHash('sha256')
-      .update(haproxyConfig({ inventory: of }))
+      .update(haproxyConfig(targetOf(of, cp1, fleetOf([cp1, factsOf()]))))
       .digest('hex'),
     mode: 0o644,
     owner: 'root:root',

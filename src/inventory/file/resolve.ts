@@ -12,7 +12,7 @@ import type { HostEntry, InventoryFile } from '../schema/schema.ts';
 import type { Gathered } from './gather.ts';
 import { hooksOf, installFromOf, selinuxPatches, timeSyncOfHost } from './host-settings.ts';
 import { asList, kubeletOf, levelsOf, selected } from './levels.ts';
-import { balancerPort, bindPort } from './rules/endpoint.ts';
+import { balancerPort, bindPort, LOOPBACK } from './rules/endpoint.ts';
 import { internalAddressOf } from './rules/hosts.ts';
 import { runtimeOf, upperHex, withHandlerLabels, withRuntimes } from './runtimes.ts';
 import { type Locate, sshOf, type SshSecrets } from './ssh.ts';
@@ -65,6 +65,7 @@ function hostOf(
 
 function loadBalancerOf(file: InventoryFile): LoadBalancer {
   const { kind, address, healthPort, image, routerId } = file.loadBalancer;
+  if (kind === 'local') return { kind, port: balancerPort(file), healthPort };
   if (kind === 'none' || kind === 'external' || address === undefined)
     return { kind: kind === 'none' ? kind : 'external' };
   const port = balancerPort(file);
@@ -76,6 +77,7 @@ function loadBalancerOf(file: InventoryFile): LoadBalancer {
 function endpointOf(file: InventoryFile, hosts: readonly Host[]): string {
   const { endpoint } = file.kubernetes;
   const balancer = loadBalancerOf(file);
+  if (balancer.kind === 'local') return `${LOOPBACK}:${balancer.port}`;
   if ('address' in balancer) return `${endpoint?.split(':')[0] ?? balancer.address}:${balancer.port}`;
   if (endpoint !== undefined) return endpoint.includes(':') ? endpoint : `${endpoint}:6443`;
   const [first] = hosts.filter(({ role }) => role === 'control-plane');

@@ -55,21 +55,25 @@ export const inventorySchema = z
     loadBalancer: z
       .strictObject({
         kind: z
-          .enum(['none', 'external', 'keepalived', 'kube-vip'])
+          .enum(['none', 'external', 'keepalived', 'kube-vip', 'local'])
           .default('none')
           .meta({
             description:
               'none: kubernetes.endpoint is a name that you keep, or there is one control plane. external: you run ' +
               'one at kubernetes.endpoint. keepalived: kbuild builds haproxy and keepalived, on the hosts of role ' +
-              'load-balancer or else on the control planes. kube-vip: a static pod on every control plane.',
+              'load-balancer or else on the control planes. kube-vip: a static pod on every control plane. local: ' +
+              'haproxy on every node, at a port of 127.0.0.1 that is the endpoint; no virtual address.',
           }),
         address: ipv4().exactOptional().meta({
           description: 'keepalived, kube-vip: the virtual address, free and in the network of the hosts that hold it.',
         }),
-        port: port().exactOptional().meta({
-          description:
-            'keepalived: where haproxy listens. Default: 6443 on hosts of role load-balancer, 8443 on control planes.',
-        }),
+        port: port()
+          .exactOptional()
+          .meta({
+            description:
+              'keepalived: where haproxy listens. Default: 6443 on hosts of role load-balancer, 8443 on control planes. ' +
+              'local: the port on 127.0.0.1 of every node. Default: 7443.',
+          }),
         healthPort: port()
           .default(8404)
           .meta({ description: 'keepalived: port on 127.0.0.1 where haproxy tells keepalived that it has a backend.' }),

@@ -109,6 +109,7 @@ const BALANCING: Readonly<Record<ClusterView['balancing']['kind'], string>> = {
   external: 'external load balancer',
   keepalived: 'haproxy and keepalived',
   'kube-vip': 'kube-vip',
+  local: 'haproxy on every node',
 };
 
 /** Where users and kubelets reach the API. */

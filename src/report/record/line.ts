@@ -46,7 +46,7 @@ export interface RecordHead {
   readonly etcd: 'stacked' | 'built' | 'external';
   /** Missing `address`: there is no virtual address that kbuild manages. */
   readonly loadBalancer: {
-    readonly kind: 'none' | 'external' | 'keepalived' | 'kube-vip';
+    readonly kind: 'none' | 'external' | 'keepalived' | 'kube-vip' | 'local';
     readonly address?: string;
     readonly port?: number;
   };

@@ -34,7 +34,7 @@ export const recordHead = z.object({
   endpoint: text,
   etcd: z.enum(['stacked', 'built', 'external']),
   loadBalancer: z.object({
-    kind: z.enum(['none', 'external', 'keepalived', 'kube-vip']),
+    kind: z.enum(['none', 'external', 'keepalived', 'kube-vip', 'local']),
     address: text.exactOptional(),
     port: number.exactOptional(),
   }),

@@ -18,15 +18,26 @@ export function bindPort({ kubeadm }: InventoryFile): number | undefined {
 /** haproxy's default port on a host that has an API server. */
 const PORT_BESIDE = 8443;
 
-/** True if kbuild builds the load balancer that holds the virtual address. */
-export const isBuilt = ({ kind }: InventoryFile['loadBalancer']): boolean =>
+/** haproxy's default port on 127.0.0.1 of every node. */
+const LOCAL_PORT = 7443;
+
+/** The address at which haproxy of every node listens with `local`. */
+export const LOOPBACK = '127.0.0.1';
+
+/** True if kbuild builds a load balancer that holds a virtual address. */
+const hasVirtualAddress = ({ kind }: InventoryFile['loadBalancer']): boolean =>
   kind === 'keepalived' || kind === 'kube-vip';
+
+/** True if kbuild builds the load balancer, and with it the endpoint. */
+const isBuilt = (loadBalancer: InventoryFile['loadBalancer']): boolean =>
+  hasVirtualAddress(loadBalancer) || loadBalancer.kind === 'local';
 
 const hasBalancers = ({ hosts }: InventoryFile): boolean => hosts.some(({ role }) => role === 'load-balancer');
 
-/** The port at which the virtual address answers. */
+/** The port at which the virtual address answers, or haproxy of every node. */
 export function balancerPort(file: InventoryFile): number {
   const { kind, port } = file.loadBalancer;
+  if (kind === 'local') return port ?? LOCAL_PORT;
   const own = bindPort(file) ?? 6443;
   const fallback = kind === 'kube-vip' || hasBalancers(file) ? own : PORT_BESIDE;
   return port ?? (Number(file.kubernetes.endpoint?.split(':')[1] ?? '') || fallback);
@@ -36,7 +47,7 @@ export function balancerPort(file: InventoryFile): number {
 export const virtualAddress: Rule = ({ hosts, loadBalancer, network }) => {
   const { address } = loadBalancer;
   const path = ['loadBalancer', 'address'];
-  if (!isBuilt(loadBalancer))
+  if (!hasVirtualAddress(loadBalancer))
     return address === undefined
       ? []
       : [problem(path, `is of no use with kind ${loadBalancer.kind}; use keepalived or kube-vip, or remove it`)];
@@ -79,7 +90,7 @@ export const virtualPort: Rule = (file) => {
 /** An endpoint in the inventory points to the load balancer. */
 export const endpointOfBalancer: Rule = (file) => {
   const { kubernetes, loadBalancer } = file;
-  if (!isBuilt(loadBalancer) || kubernetes.endpoint === undefined) return [];
+  if (!hasVirtualAddress(loadBalancer) || kubernetes.endpoint === undefined) return [];
   const [host = '', port] = kubernetes.endpoint.split(':');
   const path = ['kubernetes', 'endpoint'];
   if (isIPv4(host) && host !== loadBalancer.address)
@@ -92,6 +103,51 @@ export const endpointOfBalancer: Rule = (file) => {
   return loadBalancer.port !== undefined && port !== undefined && Number(port) !== loadBalancer.port
     ? [problem(path, `its port is not loadBalancer.port ${loadBalancer.port}; use the same, or remove one`)]
     : [];
+};
+
+/** kubelet, kube-proxy, controller manager, scheduler and etcd listen there on every node or control plane. */
+const TAKEN: readonly number[] = [2379, 2380, 2381, 10_248, 10_249, 10_250, 10_256, 10_257, 10_259];
+
+/** The balancer of every node is the endpoint: no other one stands beside it, and every node can run it. */
+export const localBalancer: Rule = (file) => {
+  const { hosts, kubernetes, loadBalancer } = file;
+  if (loadBalancer.kind !== 'local') return [];
+  const port = balancerPort(file);
+  const endpoint = `${LOOPBACK}:${port}`;
+  const at = ['loadBalancer', 'port'];
+  const isNodePort = port >= 30_000 && port <= 32_767;
+  return [
+    ...(kubernetes.endpoint === undefined || kubernetes.endpoint === endpoint
+      ? []
+      : [
+          problem(
+            ['kubernetes', 'endpoint'],
+            `contradicts loadBalancer.kind local, whose endpoint is ${endpoint} on every node; remove it`,
+          ),
+        ]),
+    ...(port === bindPort(file)
+      ? [problem(at, `the API servers listen at ${port} on the same hosts; use ${LOCAL_PORT}, or another free port`)]
+      : TAKEN.includes(port) || isNodePort
+        ? [
+            problem(
+              at,
+              `${port} is ${isNodePort ? 'a port of Services (NodePort)' : 'a port of Kubernetes'}; use another`,
+            ),
+          ]
+        : []),
+    ...(port === loadBalancer.healthPort ? [problem(at, 'is loadBalancer.healthPort; use another')] : []),
+    ...hosts.flatMap(({ os }, i) =>
+      os === 'windows'
+        ? [
+            problem(
+              ['hosts', i, 'os'],
+              'a Windows host cannot reach the API with loadBalancer.kind local: there is no haproxy for Windows; use ' +
+                'keepalived, kube-vip or external',
+            ),
+          ]
+        : [],
+    ),
+  ];
 };
 
 /** An external load balancer has an endpoint. */
