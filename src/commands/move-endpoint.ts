@@ -4,7 +4,7 @@ import { throwAll, UsageError } from '../errors.ts';
 import { endpointHost } from '../inventory/api-server.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { moveReasons } from '../kubeadm/endpoint.refusal.ts';
-import { isMoving, liveEndpoint } from '../kubeadm/endpoint.ts';
+import { isLoopback, isMoving, liveEndpoint, serverAt } from '../kubeadm/endpoint.ts';
 import { carryOut, type Work } from '../session/carry-out.ts';
 import type { Context } from '../session/context.ts';
 import { checkKubeconfigPath, kubeconfigPath, writeKubeconfig } from '../session/kubeconfig.ts';
@@ -53,12 +53,19 @@ function refuse(run: Run): void {
 }
 
 /** What the operator may do with the old endpoint, and when. */
-function endText(old: string, { endpoint }: Run['inventory']): string {
+function endText(old: string, { endpoint, loadBalancer }: Run['inventory']): string {
   if (old === '' || old === endpoint) return '';
+  const [forUsers, after] = [
+    loadBalancer.kind === 'local'
+      ? 'Give users the kubeconfig that `kbuild kubeconfig` prints, with the address of a control plane'
+      : 'Give every kubeconfig outside the cluster the new one',
+    isLoopback(serverAt(old))
+      ? '`kbuild up` stops what kbuild built for it'
+      : `when no client uses ${old} any more, take down what serves it`,
+  ];
   return (
     `the cluster is led to ${endpoint}. The old endpoint ${old} still serves, and kbuild removes nothing of it. ` +
-    `Give every kubeconfig outside the cluster the new one; when no client uses ${old} any more, take down what ` +
-    `serves it. The API servers' certificates go on to name ${endpointHost(old)}\n`
+    `${forUsers}; ${after}. The API servers' certificates go on to name ${endpointHost(old)}\n`
   );
 }
 

@@ -1,5 +1,6 @@
 import { objectKey } from '../cluster/fleet/view.ts';
 import { endpointHost } from '../inventory/api-server.ts';
+import { firstServiceAddress } from '../inventory/subnets.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { JsonObject } from '../shell/decode.ts';
 import { OPERATOR_NAMESPACE } from './calico.value.ts';
@@ -79,18 +80,28 @@ function strictAffinity({ network: { manifests } }: Inventory): JsonObject {
 }
 
 /**
+ * Where Calico's pods reach the API. Those without the host's network cannot use a port of the host's loopback
+ * interface: they use the API's Service.
+ */
+const reachedAt = (inventory: Inventory): string =>
+  inventory.loadBalancer.kind === 'local' ? `${firstServiceAddress(inventory)}:443` : inventory.endpoint;
+
+/**
  * Tells Calico's pods the address of the API. A Windows host cannot reach Service addresses, and kube-proxy may start
  * later.
  */
-const endpoint = ({ endpoint: at }: Inventory): JsonObject => ({
-  apiVersion: 'v1',
-  kind: 'ConfigMap',
-  metadata: { name: 'kubernetes-services-endpoint', namespace: OPERATOR_NAMESPACE },
-  data: {
-    KUBERNETES_SERVICE_HOST: endpointHost(at),
-    KUBERNETES_SERVICE_PORT: at.slice(at.lastIndexOf(':') + 1),
-  },
-});
+function endpoint(inventory: Inventory): JsonObject {
+  const at = reachedAt(inventory);
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'kubernetes-services-endpoint', namespace: OPERATOR_NAMESPACE },
+    data: {
+      KUBERNETES_SERVICE_HOST: endpointHost(at),
+      KUBERNETES_SERVICE_PORT: at.slice(at.lastIndexOf(':') + 1),
+    },
+  };
+}
 
 /** The objects from which Calico's operator installs Calico. Not tested in our lab, which does not have its images. */
 export const calicoObjects = (inventory: InventoryWith<'calico'>): readonly JsonObject[] => [

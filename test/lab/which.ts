@@ -75,7 +75,10 @@ const ETCD = [
   ...scenario('external-etcd', 'stacked'),
   ...long('external-etcd', 'external-etcd-growth', 'own-etcd', 'etcd-defragment', 'etcd-recover', 'restore', 'damaged'),
 ];
-const BALANCERS = long('balancers', 'keepalived', 'returned', 'kube-vip', 'move-endpoint', 'move-to-kube-vip');
+const BALANCERS = [
+  ...long('balancers', 'keepalived', 'returned', 'kube-vip', 'move-endpoint', 'move-to-kube-vip'),
+  ...long('local-endpoint'),
+];
 const SETTINGS = long('changes', 'edited', 'edited-settings', 'settings-killed', 'groups', 'rollout', 'cgroup-driver');
 const CONNECTIONS = [
   ...scenario('jobs', 'locks', 'network', 'privilege', 'interrupted', 'channel'),

@@ -8,8 +8,10 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { spkiFingerprint } from '../../src/certificates/fingerprint.value.ts';
 import type { ClusterView } from '../../src/cluster/fleet/view.ts';
-import { writeKubeconfig } from '../../src/session/kubeconfig.ts';
+import type { Inventory } from '../../src/inventory/inventory.ts';
+import { fetchKubeconfig, writeKubeconfig } from '../../src/session/kubeconfig.ts';
 import type { Run } from '../../src/session/run.ts';
+import { revealed } from '../../src/shell/secret.ts';
 import { clusterOf, cp1, inventoryOf } from '../fakes/cluster.ts';
 import { recordingOn } from '../fakes/on.ts';
 
@@ -96,6 +98,20 @@ test('a copy of admin.conf that ends soon, or has ended, is written anew when th
     expect(text).toContain(encoded(renewed));
     expect(statSync(path).mode & 0o777).toBe(0o600);
   }
+});
+
+test('its server is the endpoint, or the control plane that answered where the endpoint is on the nodes alone', async () => {
+  const admin = conf(ca, certificate(ADMIN, 365));
+  const fetched = async (inventory: Inventory): Promise<string> => {
+    const { run } = idle({ admin });
+    const text = await fetchKubeconfig(inventory, clusterOf({ via: cp1.name }), run.connected.on);
+    return /server: "?([^\s"]+)/.exec(revealed(text))![1]!;
+  };
+  const loadBalancer = { kind: 'local', port: 7443, healthPort: 8404 } as const;
+  expect(await fetched(inventoryOf({ endpoint: 'k8s.example:6443' }))).toBe('https://k8s.example:6443');
+  expect(await fetched(inventoryOf({ endpoint: '127.0.0.1:7443', loadBalancer }))).toBe(
+    `https://${cp1.internalAddress}:6443`,
+  );
 });
 
 test('a copy that does not end soon is left alone, and no host is asked', async () => {

@@ -14,7 +14,6 @@ import {
   endpointElsewhere,
   endpointInHosts,
   endpointOfBalancer,
-  localBalancer,
   endpointOfMany,
   endpointPort,
   externalEndpoint,
@@ -37,6 +36,7 @@ import {
   supportedHosts,
   usedGroups,
 } from './rules/hosts.ts';
+import { localBalancer } from './rules/local-balancer.ts';
 import { opensshClient, timeSyncOfHosts } from './rules/machine.ts';
 import {
   disjointNetworks,

@@ -71,8 +71,8 @@ export const inventorySchema = z
           .exactOptional()
           .meta({
             description:
-              'keepalived: where haproxy listens. Default: 6443 on hosts of role load-balancer, 8443 on control planes. ' +
-              'local: the port on 127.0.0.1 of every node. Default: 7443.',
+              'keepalived: where haproxy listens. Default: 6443 on hosts of role load-balancer, 8443 on control ' +
+              'planes. local: the port on 127.0.0.1 of every node. Default: 7443.',
           }),
         healthPort: port()
           .default(8404)

@@ -137,7 +137,7 @@ test('the cluster moves to a virtual address on the control planes while a clien
   timed('moved to keepalived', await move(`${VIP}:8443`));
   await written('moved to keepalived', writer);
   expect(await server(w1, 'kubelet.conf')).toBe(`https://${VIP}:8443`);
-  expect(await inCluster(cp1)).not.toContain(LOCAL);
+  expect(await inCluster(cp1)).not.toContain(`server: https://${LOCAL}`);
   ok(await up());
   unchanged(await up());
   expect(await active(w1)).toEqual(['inactive', 'inactive']);
@@ -153,7 +153,7 @@ test('and back, while a client writes through the virtual address', async () => 
   timed('moved to local', await move(LOCAL));
   await written('moved to local', writer);
   expect(await server(w1, 'kubelet.conf')).toBe(`https://${LOCAL}`);
-  expect(await inCluster(cp1)).not.toContain(VIP);
+  expect(await inCluster(cp1)).not.toContain(`server: https://${VIP}`);
   ok(await up());
   unchanged(await up());
   for (const host of hosts) expect(await active(host)).toEqual(['active', 'inactive']);
