@@ -1,7 +1,9 @@
+import { type ClusterUp, objectKey } from '../cluster/fleet/view.ts';
 import { Refused } from '../errors.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { same } from '../inventory/merge.ts';
 import type { JsonObject } from '../shell/decode.ts';
+import { KUBE_PROXY } from './endpoint-objects.step.ts';
 import { settingsOf } from './settings.ts';
 
 /**
@@ -82,11 +84,32 @@ function membershipEdits(wanted: JsonObject, noted: JsonObject | undefined): rea
 }
 
 /**
- * @throws Refused if a setting of `kubeadm.cluster` was edited that kbuild cannot apply to a live cluster. `noted`: the
- * settings that the cluster has
+ * @throws Refused if the inventory wants no kube-proxy, and the cluster runs one: kbuild cannot tell whether something
+ * else serves Services
  */
-export function refuseFixed(inventory: Inventory, noted: JsonObject | undefined): void {
-  const changeable = inventory.etcd.topology === 'stacked' ? [...CHANGEABLE, ...CHANGEABLE_OF_STACKED] : CHANGEABLE;
+export function refuseKubeProxy(inventory: Inventory, cluster: ClusterUp): void {
+  if (inner(inventory.kubeadm.cluster, 'proxy')?.['disabled'] !== true) return;
+  if (!cluster.objects.has(objectKey(KUBE_PROXY))) return;
+  throw new Refused(
+    'fixed-setting',
+    inventory.name,
+    'the cluster runs kube-proxy, and kbuild does not take it away (network.kubeProxy: none): Services would stop ' +
+      'unless the network serves them',
+    'set network.kubeProxy back; or, when the network serves Services without it, run `kubectl -n kube-system delete ' +
+      'daemonset kube-proxy`, then the same command again, and `kbuild reboot`, which ends its rules on the nodes',
+  );
+}
+
+/** @throws Refused if a setting of `kubeadm.cluster` was edited that kbuild cannot apply to a live cluster */
+export function refuseFixed(inventory: Inventory, cluster: ClusterUp): void {
+  refuseKubeProxy(inventory, cluster);
+  const noted = cluster.settings;
+  const changeable = [
+    ...CHANGEABLE,
+    ...(inventory.etcd.topology === 'stacked' ? CHANGEABLE_OF_STACKED : []),
+    // The operator has taken it away; it does not come back by itself.
+    ...(inner(inventory.kubeadm.cluster, 'proxy')?.['disabled'] === true ? ['proxy.disabled'] : []),
+  ];
   const [wanted, before] = [settingsOf(inventory).cluster, inner(noted, 'cluster')];
   const fixed = [
     ...fixedEdits(changeable, wanted, before),

@@ -17,7 +17,7 @@ import { script } from '../templates.ts';
 import { applySettings, inOrder, type KubeadmPart } from './apply-settings.ts';
 import { kubeadmPatches } from './control-plane-files.step.ts';
 import { dnsDifferences, replicasBack } from './coredns.ts';
-import { refuseFixed } from './fixed-settings.step.ts';
+import { refuseFixed, refuseKubeProxy } from './fixed-settings.step.ts';
 import { type IdleArgument, idleArguments } from './in-effect.ts';
 import { INVENTORY_NAME, settingsPreview, settingsRestarts } from './settings-preview.step.ts';
 import {
@@ -212,7 +212,8 @@ export const kubeadmSettings: Step<'cluster'> = {
     // During an upgrade the newer kubeadm may have written the Deployment. Edited settings are refused below.
     const drift = isMixed(facts) ? [] : dnsDifferences(inventory, facts);
     if (edited.length === 0 && drift.length === 0) return [];
-    if (edited !== 'unknown' && edited.includes('cluster')) refuseFixed(inventory, facts.settings);
+    if (edited === 'unknown') refuseKubeProxy(inventory, facts);
+    else if (edited.includes('cluster')) refuseFixed(inventory, facts);
     const parts = withDrift(edited === 'unknown' ? [] : edited, drift);
     if (parts.length > 0)
       refuseMixed(inventory.name, facts, `a change of ${parts.map((part) => INVENTORY_NAME[part]).join(', ')}`);

@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import type { LinuxFacts } from '../../src/cluster/fleet/linux.ts';
+import { objectKey } from '../../src/cluster/fleet/view.ts';
 import { Refused } from '../../src/errors.ts';
 import type { Inventory } from '../../src/inventory/inventory.ts';
 import { kubeadmPatches } from '../../src/kubeadm/control-plane-files.step.ts';
+import { KUBE_PROXY } from '../../src/kubeadm/endpoint-objects.step.ts';
 import { hostPatches } from '../../src/kubeadm/kubelet-config.ts';
 import { kubeletSettings } from '../../src/kubeadm/kubelet.step.ts';
 import { kubeadmSettings } from '../../src/kubeadm/settings.step.ts';
@@ -224,6 +226,28 @@ status []`;
   ])('%s cannot be changed: refused', (name, cluster) => {
     expect(() => due(withCluster(cluster), settingsOf(before))).toThrow(Refused);
     expect(() => due(withCluster(cluster), settingsOf(before))).toThrow(name);
+  });
+
+  describe('without kube-proxy', () => {
+    const without = withCluster({ proxy: { disabled: true } });
+    const dueWith = (inventory: Inventory, settings: JsonObject | undefined, ...there: readonly JsonObject[]) => {
+      const cluster = clusterOf({ settings, objects: new Map(there.map((one) => [objectKey(one), one])) });
+      return kubeadmSettings.diff({ inventory, host: cp1, facts: cluster, fleet: fleetIn(cluster, joinedHost(cp1)) });
+    };
+
+    test.each([['noted', settingsOf(before)] as const, ['unknown', undefined] as const])(
+      'are refused while it runs, because Services would stop (settings %s)',
+      (_, settings) => {
+        expect(() => dueWith(without, settings, KUBE_PROXY)).toThrow(
+          'the cluster runs kube-proxy, and kbuild does not',
+        );
+      },
+    );
+
+    test('are taken over when the operator has deleted it, and it does not come back by itself', () => {
+      expect(dueWith(without, settingsOf(before))[0]!.summary).toContain('kubeadm.cluster');
+      expect(() => dueWith(before, settingsOf(without))).toThrow('kubeadm.cluster.proxy was edited');
+    });
   });
 
   describe('that reach pods', () => {

@@ -73,7 +73,7 @@ export const network = z
       .meta({
         description:
           'How kube-proxy serves Services: kubeadm.kubeProxy.mode in one word, also of a live cluster. none: a new ' +
-          'cluster gets no kube-proxy; a live one keeps its own until you delete it. Default: iptables.',
+          'cluster gets no kube-proxy; that of a live one is yours to delete first. Default: iptables.',
       }),
     flannel: z
       .strictObject({

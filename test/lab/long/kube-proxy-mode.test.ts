@@ -12,8 +12,10 @@ import { ok, unchanged } from '../ok.ts';
 import { waitUntil } from '../wait-until.ts';
 
 const HOSTS = ['kpmcp1', 'kpmw1'];
-const MODES = ['nftables', 'iptables'] as const;
-type Mode = (typeof MODES)[number];
+type Mode = 'nftables' | 'iptables';
+/** How often the mode changes; an even number, so that the last one is that of the beginning. */
+const SWITCHES = Number(process.env['KBUILD_LAB_SWITCHES'] ?? 2);
+const MODES = Array.from({ length: SWITCHES }, (_, i): Mode => (i % 2 === 0 ? 'nftables' : 'iptables'));
 const PATIENCE_MS = 300_000;
 let args: readonly string[];
 let file: string;
@@ -58,8 +60,8 @@ const answers = async (host: string): Promise<boolean> =>
     await lab.inside(host, 'curl -sk --max-time 3 -o /dev/null -w "%{http_code}" https://10.96.0.1/livez')
   ).stdout.startsWith('200');
 
-describe.each(MODES)('to %s', (mode) => {
-  const other = MODES.find((one) => one !== mode)!;
+describe.each(MODES.map((mode, i) => [i + 1, mode] as const))('change %i, to %s', (_, mode) => {
+  const other: Mode = mode === 'nftables' ? 'iptables' : 'nftables';
 
   test('up changes it, Services answer everywhere, and no rule of the other mode is left', async () => {
     edit(mode);

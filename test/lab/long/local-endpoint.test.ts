@@ -1,6 +1,7 @@
 /**
  * A cluster without a virtual address: haproxy of every node is its endpoint. A client writes through that of the worker while the power of
- * each control plane is cut in turn; a control plane is removed; the cluster moves to keepalived and back. The tests build on each other.
+ * each control plane is cut in turn; a control plane is removed; the cluster moves to keepalived and back, and is upgraded. The tests build on
+ * each other.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -14,6 +15,7 @@ import { kbuild, type Ran } from '../kbuild.ts';
 import * as lab from '../lab.ts';
 import { ok, timed, unchanged } from '../ok.ts';
 import { kubectl, nodes } from '../pods.ts';
+import { KUBERNETES } from '../versions.ts';
 import { waitUntil } from '../wait-until.ts';
 
 const CONTROLS = ['lecp1', 'lecp2', 'lecp3'] as const;
@@ -22,7 +24,8 @@ const w1 = 'lew1';
 const HOSTS = [...CONTROLS, w1];
 const LOCAL = '127.0.0.1:7443';
 const VIP = '10.77.0.233';
-const KEEPALIVED = { kind: 'keepalived', address: VIP };
+const KEEPALIVED = { loadBalancer: { kind: 'keepalived', address: VIP } };
+const [, NEW] = KUBERNETES;
 /** On this machine: leads to the port of the worker's loopback interface. */
 const TUNNEL = 17_443;
 const MINUTES_MS = 15 * 60_000;
@@ -30,9 +33,10 @@ const MINUTES_MS = 15 * 60_000;
 let own: Fresh;
 let tunnel: ReturnType<typeof spawn>;
 
-async function name(hosts: readonly string[], loadBalancer: object = { kind: 'local' }): Promise<void> {
+async function name(hosts: readonly string[], more: object = {}): Promise<void> {
   const plain = await lab.inventory(hosts);
-  writeFileSync(own.file, stringify({ ...plain, name: 'local', loadBalancer }, { aliasDuplicateObjects: false }));
+  const local = { ...plain, name: 'local', loadBalancer: { kind: 'local' }, ...more };
+  writeFileSync(own.file, stringify(local, { aliasDuplicateObjects: false }));
 }
 const kubeconfig = (): string => join(own.folder, 'admin.conf');
 const up = (): Promise<Ran> => kbuild(...own.up);
@@ -158,6 +162,23 @@ test('and back, while a client writes through the virtual address', async () => 
   unchanged(await up());
   for (const host of hosts) expect(await active(host)).toEqual(['active', 'inactive']);
   await allReady(cp1, hosts);
+});
+
+test('an upgrade leaves every place as it is while a client writes by the worker', async () => {
+  const hosts = [cp1, cp2, w1];
+  const { kubernetes } = await lab.inventory(hosts);
+  await name(hosts, { kubernetes: { ...(kubernetes as object), version: NEW.version } });
+  const places = async (): Promise<readonly string[]> => [
+    await server(w1, 'kubelet.conf'),
+    await server(cp2, 'admin.conf'),
+    ...[...(await inCluster(cp1)).matchAll(/(?:controlPlaneEndpoint|server): (\S+)/g)].map(([, at]) => at!),
+  ];
+  const before = await places();
+  const writer = writeOnWorker();
+  timed('upgrade of two control planes and a worker', await kbuild('upgrade', '-i', own.file, '--yes'));
+  await written('upgrade of two control planes and a worker', writer);
+  expect(await places()).toEqual(before);
+  unchanged(await up());
 });
 
 test('reset leaves no haproxy and no configuration of it', async () => {
