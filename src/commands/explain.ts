@@ -130,6 +130,23 @@ function asked([first, second, ...rest]: readonly string[]): Explanation | reado
   return second === undefined ? [list()] : named(second);
 }
 
+/** What one types after an explanation. */
+function nextOf(found: Explanation | readonly Topics[]): string {
+  if (!('kind' in found)) return `kbuild explain ${found[0]?.items[0]?.name ?? ''}`;
+  const [inner] = found.inside ?? [];
+  switch (found.kind) {
+    case 'setting':
+      if (inner === undefined) return 'kbuild validate';
+      return `kbuild explain ${`${found.name}.${inner.name}`.replaceAll('[]', '')}`;
+    case 'check':
+      return 'kbuild check';
+    case 'refusal':
+      return 'kbuild plan';
+    case 'exit':
+      return 'kbuild report';
+  }
+}
+
 /**
  * `kbuild explain [TOPIC]`: what a setting, a check, a refusal or an exit code is, from the schema, the checks and the
  * tables of refusals and exit codes. Reads no inventory and contacts no host. @throws UsageError for an unknown name,
@@ -139,5 +156,6 @@ export function runExplain(context: Context, flags: ExplainOptions, operands: re
   const found = asked(operands);
   if ('kind' in found) context.out(flags.json === true ? jsonDocument<'explain'>(found) : explanationText(found));
   else context.out(flags.json === true ? jsonDocument<'topics'>({ topics: found }) : topicsText(found));
+  if (flags.json !== true) context.err(`next: ${nextOf(found)}\n`);
   return Promise.resolve(0);
 }

@@ -3,6 +3,7 @@ import { InventoryError, UsageError } from '../errors.ts';
 import { localSources } from '../inventory/file/sources.ts';
 import type { Context } from '../session/context.ts';
 import type { Flags } from '../session/options.ts';
+import { systemText } from '../shell/text.ts';
 import { NEWEST_KUBERNETES, supportedMinors } from '../versions.ts';
 import { discover, type Discovery, loadText } from './init-discovery.ts';
 import { clusterLink, freeSubnets, sharedNetworks } from './init-networks.ts';
@@ -91,7 +92,7 @@ const askedKey = ({ env, cwd }: Context, ask: Ask): Promise<string | undefined> 
     try {
       await read(locate(answer, cwd), 1);
     } catch (error) {
-      throw new UsageError(`${answer} cannot be read: ${(error as Error).message}`, {
+      throw new UsageError(`${answer} cannot be read: ${systemText(error)}`, {
         remedy: `correct the path, or make a key: ssh-keygen -t ed25519 -f ${answer}`,
         cause: error,
       });

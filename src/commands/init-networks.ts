@@ -9,6 +9,8 @@ interface Link {
   readonly address: string;
   /** CIDR; of one address where the host has no route to others there. */
   readonly network: string;
+  /** The default route leads through it. */
+  readonly isDefault?: true;
 }
 
 /** What `kbuild init` has observed of a host. */
@@ -36,18 +38,25 @@ const networksOf = (table: readonly Route[]): readonly Route[] =>
     .filter(({ destination, device }) => isIPv4(destination.split('/')[0]!) && !isOfContainers(device))
     .map((route) => ({ ...route, destination: asCidr(route.destination) }));
 
-/** The links and routes of a host, from the facts `interfaces` and `routes`. */
+/**
+ * The links and routes of a host, from the facts `interfaces` and `routes`: the link of the default route first, and
+ * none of an interface without carrier.
+ */
 export function linksOf(
-  interfaces: readonly { readonly name: string; readonly addresses: readonly string[] }[],
+  interfaces: readonly { readonly name: string; readonly addresses: readonly string[]; readonly isDown?: true }[],
   table: readonly Route[],
 ): Pick<Discovered, 'links' | 'routes'> {
   const networks = networksOf(table);
+  const isDefault = (device: string): boolean =>
+    table.find(({ destination }) => destination === 'default')?.device === device;
   const links = interfaces
-    .filter(({ name }) => !isOfContainers(name))
+    .filter(({ name, isDown }) => !isOfContainers(name) && isDown !== true)
+    .toSorted((a, b) => Number(isDefault(b.name)) - Number(isDefault(a.name)))
     .flatMap(({ name: device, addresses }) =>
       addresses.filter(isIPv4).map((address) => {
         const own = networks.find((route) => route.device === device && overlap(route.destination, `${address}/32`));
-        return { device, address, network: own?.destination ?? `${address}/32` };
+        const network = own?.destination ?? `${address}/32`;
+        return { device, address, network, ...(isDefault(device) ? { isDefault: true as const } : {}) };
       }),
     );
   return { links, routes: [...new Set(networks.map(({ destination }) => destination))] };
@@ -59,7 +68,7 @@ const isPrivate = (network: string): boolean => PRIVATE.some((other) => overlap(
 
 /**
  * Networks in which every one of these hosts has an address, the one to propose first: a private one before a public
- * one, and then the one through which SSH reached most of them.
+ * one, then the one of the default route, and then the one through which SSH reached most of them.
  */
 export function sharedNetworks(hosts: readonly Discovered[]): readonly string[] {
   const [first, ...others] = hosts;
@@ -69,7 +78,10 @@ export function sharedNetworks(hosts: readonly Discovered[]): readonly string[] 
   const reached = (network: string): number =>
     hosts.filter(({ address, links }) => links.some((link) => link.network === network && link.address === address))
       .length;
-  const rank = (network: string): number => (isPrivate(network) ? hosts.length + 1 : 0) + reached(network);
+  const isOfDefault = (network: string): boolean =>
+    hosts.every(({ links }) => links.some((link) => link.network === network && link.isDefault === true));
+  const rank = (network: string): number =>
+    (isPrivate(network) ? 4 : 0) + (isOfDefault(network) ? 2 : 0) + reached(network) / hosts.length;
   return shared.toSorted((a, b) => rank(b) - rank(a));
 }
 

@@ -12,6 +12,7 @@ import { traceOf } from '../report/record/trace.ts';
 import { jsonText, lasting, table } from '../report/text.ts';
 import { type Context, recordFolder, stateFolder } from '../session/context.ts';
 import { DEFAULT_INVENTORY, inventoryFile, inventoryPath } from '../session/inventory.ts';
+import { systemText } from '../shell/text.ts';
 import { writeOwnFile } from './own-file.ts';
 import type { ReportOptions } from './tools.command.ts';
 
@@ -102,7 +103,7 @@ async function meantRecord(context: Context, flags: ReportOptions, name: string 
   try {
     content = readFileSync(path, 'utf8');
   } catch (error) {
-    throw new UsageError(`the record cannot be read: ${(error as Error).message}`, { cause: error });
+    throw new UsageError(`the record cannot be read: ${systemText(error)}`, { cause: error });
   }
   return readRecord(content, path);
 }
@@ -149,8 +150,6 @@ export function summaryOf(path: string, name: string): RunSummary {
   const [line] = lines;
   return { head, end: line?.kind === 'end' ? line : undefined };
 }
-
-const STDOUT = '-';
 
 /** What a trace begins with. */
 const TRACE_BEGINS = '{"displayTimeUnit"';
@@ -236,7 +235,7 @@ export async function runReport(context: Context, flags: ReportOptions, [name]: 
     files.trace = resolve(context.cwd, flags.trace);
     writeOwnFile(files.trace, jsonText(traceOf(record)), TRACE_BEGINS);
   }
-  if (flags.output === STDOUT) {
+  if (flags.output === '-') {
     if (flags.json === true) throw new UsageError('-o - and --json both want standard output');
     context.out(reportPage(record));
   } else if (flags.output !== undefined || flags.trace === undefined) {

@@ -13,6 +13,7 @@ import { type Status, statusText } from '../report/status.ts';
 import { lineText, lookOf, screen } from '../report/terminal.ts';
 import type { Context } from '../session/context.ts';
 import { reachedPhases, type Run } from '../session/run.ts';
+import { sameCommand } from '../session/selection.ts';
 import { withRun } from '../session/with-run.ts';
 import { troubleOf } from '../windows/problems/problems.ts';
 import type { StatusOptions } from './status.command.ts';
@@ -209,6 +210,13 @@ export function inTwoParts() {
   };
 }
 
+/** What leads on from a status; undefined where nothing is to be done, or its problems have their own remedies. */
+function nextOf(run: Run, { drift, problems, version }: Status): string | undefined {
+  if (run.connected.observations.fleet().cluster.state === 'absent') return sameCommand(run, 'up');
+  if (version !== '' && drift.length > 0) return sameCommand(run, 'plan');
+  return problems.length > 0 ? sameCommand(run, 'check') : undefined;
+}
+
 /**
  * `kbuild status`: the cluster as it is, whether it is healthy, and where it differs from the inventory. Reads only.
  */
@@ -232,12 +240,10 @@ export function runStatus(outer: Context, { hosts, ...flags }: StatusOptions): P
       context.out(rest(shownStatus(run, flags, status)));
       const { unreachable } = connected.observations.fleet();
       context.err(unreachableText(unreachable));
-      return Promise.resolve(
-        exitOf(
-          status,
-          unreachable.map(({ error }) => error),
-        ),
-      );
+      const next = nextOf(run, status);
+      if (next !== undefined && isText) context.err(`next: ${next}\n`);
+      const errors = unreachable.map(({ error }) => error);
+      return Promise.resolve(exitOf(status, errors));
     },
   );
 }

@@ -40,11 +40,13 @@ interface Interface {
   /** Hardware address; empty where there is none. */
   readonly mac: string;
   readonly mtu: number;
+  /** It is off, or has no carrier: no cable, no other end. */
+  readonly isDown?: true;
 }
 
 /** Network interfaces with their addresses, without prefix length. */
 export const interfaces = probeInPlace(sh`ip addr show`, (out): readonly Interface[] => {
-  const found = new Map<string, { name: string; addresses: string[]; mac: string; mtu: number }>();
+  const found = new Map<string, { name: string; addresses: string[]; mac: string; mtu: number; isDown?: true }>();
   let name: string | undefined;
   for (const line of lines(out)) {
     // Each interface begins with a line of its own; what belongs to it stands below.
@@ -56,6 +58,9 @@ export const interfaces = probeInPlace(sh`ip addr show`, (out): readonly Interfa
     // The first is its own: virtual functions of a card may follow.
     if (one.mac === '') one.mac = /\blink\/ether ([0-9a-f:]{17})/.exec(line)?.[1] ?? '';
     one.mtu = Number(/\bmtu (\d+)/.exec(line)?.[1] ?? one.mtu);
+    // LOWER_UP is the carrier (include/uapi/linux/if.h: IFF_LOWER_UP).
+    const flags = /^\d+: \S+: <([\w,-]*)>/.exec(line)?.[1]?.split(',');
+    if (flags?.includes('LOWER_UP') === false) one.isDown = true;
     found.set(name, one);
   }
   return [...found.values()];

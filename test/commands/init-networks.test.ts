@@ -7,6 +7,7 @@ import {
   linksOf,
   sharedNetworks,
 } from '../../src/commands/init-networks.ts';
+import { interfaces } from '../../src/host/network.facts.ts';
 import { overlap } from '../../src/inventory/subnets.ts';
 
 const TABLE = [
@@ -36,7 +37,7 @@ describe('the network of the cluster', () => {
   test('links are IPv4 addresses of the machine itself; routes are what it reaches beside the default route', () => {
     expect(host(1)).toMatchObject({
       links: [
-        { device: 'eth0', address: '203.0.113.1', network: '203.0.113.0/24' },
+        { device: 'eth0', address: '203.0.113.1', network: '203.0.113.0/24', isDefault: true },
         { device: 'eth1', address: '10.0.0.1', network: '10.0.0.0/24' },
       ],
       routes: ['203.0.113.0/24', '10.0.0.0/24', '10.50.0.9/32'],
@@ -53,6 +54,36 @@ describe('the network of the cluster', () => {
     expect(sharedNetworks([host(1), host(2)])).toEqual(['10.0.0.0/24', '203.0.113.0/24']);
     expect(clusterLink(host(1), '10.0.0.0/24')?.address).toBe('10.0.0.1');
     expect(sharedNetworks([])).toEqual([]);
+  });
+
+  test('of two private networks, the one of the default route is proposed first', () => {
+    const table = [
+      { destination: 'default', device: 'eth1' },
+      { destination: '10.0.0.0/24', device: 'eth0' },
+      { destination: '10.1.0.0/24', device: 'eth1' },
+    ];
+    const two = [1, 2].map((n): Discovered => {
+      const links = ['eth0', 'eth1'].map((name, i) => ({ name, addresses: [`10.${String(i)}.0.${String(n)}`] }));
+      return { name: `h${String(n)}`, address: `10.0.0.${String(n)}`, system: '', ...linksOf(links, table) };
+    });
+    expect(two[0]!.links.map(({ device }) => device)).toEqual(['eth1', 'eth0']);
+    expect(sharedNetworks(two)).toEqual(['10.1.0.0/24', '10.0.0.0/24']);
+    expect(clusterLink({ ...two[0]!, address: 'h1.example.com' }, undefined)?.address).toBe('10.1.0.1');
+  });
+
+  test('no address of an interface without carrier is proposed', () => {
+    const shown = interfaces.parse(
+      [
+        '2: eth0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500 qdisc mq state UP group default qlen 1000',
+        '    inet 10.0.0.1/24 brd 10.0.0.255 scope global eth0',
+        '3: usb0: <NO-CARRIER,BROADCAST,MULTICAST,UP> mtu 1500 qdisc fq state DOWN group default qlen 1000',
+        '    inet 192.168.42.1/24 brd 192.168.42.255 scope global usb0',
+        '4: eth1: <BROADCAST,MULTICAST> mtu 1500 qdisc noop state DOWN group default qlen 1000',
+        '    inet 10.9.0.1/24 scope global eth1',
+      ].join('\n'),
+      { middleMs: 0 },
+    );
+    expect(linksOf(shown, []).links.map(({ address }) => address)).toEqual(['10.0.0.1']);
   });
 
   test('where no network is shared, each host has the address at which SSH reached it', () => {

@@ -68,11 +68,10 @@ test('validate: problems on stdout with their places, 2', async () => {
   expect(await runValidate(context(), { inventory: 'bad.yaml' })).toBe(2);
   expect(out.split('\n')).toEqual([
     'bad.yaml:2:24: kubernetes.version: must be an exact version of three numbers, in quotes: e.g. "1.36.3"',
-    'bad.yaml:3:9: hosts[0].role: is required: one of control-plane, worker, etcd, load-balancer',
     'bad.yaml:3:42: hosts[0].rule: unknown setting "rule"; did you mean "role"?',
     '',
   ]);
-  expect(err).toBe('✖ bad.yaml: 3 problems\n');
+  expect(err).toBe('✖ bad.yaml: 2 problems\n');
 });
 
 test('validate --json: one document, nothing else', async () => {
@@ -192,13 +191,13 @@ test('init holds each answer against the rules when it is given, and asks again'
     [
       "must be a name of at most 63 lower-case letters,",
       "10.0.0.11 port 22 is "cp1" already; every host h",
-      "must be an IP address or a lower-case DNS name",
+      "must be an IP address or a lower-case DNS name; ",
       ""=x" is no host",
       "2 control planes survive no more losses than 1",
       ""4" is not between 1 and 3",
       ""x" is not between 1 and 3",
       "must be a user name",
-      "nokey cannot be read: ENOENT: no such file or di",
+      "nokey cannot be read: there is no such file or f",
       "please answer yes or no",
       "must be an exact version of three numbers withou",
       "Kubernetes 1.22 is not supported by this version",

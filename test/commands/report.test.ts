@@ -206,8 +206,10 @@ describe('kbuild report says what is wrong', () => {
     writeFileSync(join(folder, 'other.ndjson'), 'hello\n');
     await expect(report({}, './new.ndjson')).rejects.toThrow(/new\.ndjson: a record of format 2/);
     await expect(report({}, 'other.ndjson')).rejects.toThrow(/not the record of a run/);
-    await expect(report({}, 'nothing.ndjson')).rejects.toThrow(/^the record cannot be read: ENOENT/);
-    await expect(report({}, './')).rejects.toThrow(/^the record cannot be read: EISDIR/);
+    await expect(report({}, 'nothing.ndjson')).rejects.toThrow(
+      /^the record cannot be read: there is no such file or folder$/,
+    );
+    await expect(report({}, './')).rejects.toThrow(/^the record cannot be read: .*folder/);
   });
 
   test('another file has the name: it stays', async () => {

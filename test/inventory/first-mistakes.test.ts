@@ -1,6 +1,6 @@
 /** What people write first who come from other tools: each message names the line, the cause and what to write instead. */
 import { expect, test } from 'vitest';
-import { GOOD, problemsOf } from './load.ts';
+import { GOOD, load, problemsOf, shown } from './load.ts';
 
 /** The good inventory with a text replaced. */
 const but = (from: string, to: string): string => {
@@ -116,11 +116,53 @@ const MISTAKES: readonly (readonly [string, string])[] = [
   ['an unknown group', also('    groups: [gpu]')],
   ['an unknown check', also('ignoreChecks: [swpa]')],
   ['yes for true', also('setHostname: yes')],
+  // overrides of kubeadm and the kubelet
+  ...[
+    'kubeadm: { cluster: { apiServer: { extraArgs: { audit-log-maxage: "30" } } } }',
+    'kubeadm: { cluster: { apiservr: {} } }',
+    'kubeadm: { cluster: { apiServer: { extraArg: [] } } }',
+    'kubeadm: { cluster: { networking: { podSubnet: 10.1.0.0/16 } } }',
+    'kubeadm: { cluster: { kubernetesVersion: v1.36.3 } }',
+    'kubeadm: { kubeProxy: { mode: iptabels } }',
+    'kubelet: { config: { maxPods: "200" } }',
+    'kubelet: { config: { maxPod: 200 } }',
+    'kubelet: { extraArgs: { max-pods: "200" } }',
+  ].map((line): readonly [string, string] => [line, also(line)]),
+  // what is not there
+  ['a variable that is not set', also('ssh: { sudoPassword: env:NO_SUCH_VARIABLE }')],
+  ['a password as it is', also('ssh: { sudoPassword: hunter2 }')],
+  ['a password to log in with', also('ssh: { password: hunter2 }')],
+  ['a file that is not there', also('ssh: { passphrase: "file:no/such/file" }')],
+  ['a manifest that is not there', also('manifests: [no-such.yaml]')],
+  ['a manifest over http', also('manifests: [{ url: "http://example.com/x.yaml" }]')],
+  // topology
+  ['podSubnet: 8.8.0.0/16', but('10.244.0.0/16', '"8.8.0.0/16"')],
+  ['serviceSubnet: 10.96.0.0/8', but('10.96.0.0/12', '10.96.0.0/8')],
+  [
+    'three control planes without an endpoint',
+    but('role: worker', 'role: control-plane').replace(/ {2}endpoint.*\n/, ''),
+  ],
+  ['a virtual address that a host has', also('loadBalancer: { kind: keepalived, address: 10.0.0.11 }')],
+  ['a load balancer of a kind that is none', also('loadBalancer: { kind: haproxy }')],
+  ['metallb as load balancer', also('loadBalancer: metallb')],
+  ['an etcd host beside a stacked etcd', but('role: worker', 'role: etcd')],
+  ['a Windows control plane', but('role: control-plane', 'role: control-plane\n    os: windows')],
+  ['a runtime that is none', also('runtime: { name: podman }')],
+  ['the runtime as a word', also('runtime: containerd')],
+  ['network as a word', GOOD.replace(/network:\n(?: {2}.*\n)+?hosts/, 'network: flannel\nhosts')],
+  ['a label with a blank', also('    labels: { "my disk": ssd }')],
+  ['a taint as kubectl writes it', also('    taints: ["gpu=true:NoSchedule"]')],
 ];
+
+/** The problems of an inventory; where it has none, its warnings. */
+async function messagesOf(text: string): Promise<readonly string[]> {
+  const problems = await problemsOf(text);
+  return problems.length > 0 ? problems : (await load(text)).warnings.map((one) => `warning: ${shown(one)}`);
+}
 
 test(`${String(MISTAKES.length)} first mistakes each have a message with the line, the cause and the way to go`, async () => {
   const parts = await Promise.all(
-    MISTAKES.map(async ([what, text]) => `${what}\n${(await problemsOf(text)).map((line) => `  ${line}\n`).join('')}`),
+    MISTAKES.map(async ([what, text]) => `${what}\n${(await messagesOf(text)).map((line) => `  ${line}\n`).join('')}`),
   );
   await expect(parts.join('\n')).toMatchFileSnapshot('../golden/first-mistakes.txt');
 });

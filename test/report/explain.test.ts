@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { checks } from '../../src/commands/every.checks.ts';
+import { commands } from '../../src/commands/commands.ts';
 import { runExplain } from '../../src/commands/explain.ts';
 import * as errors from '../../src/errors.ts';
 import { EXIT, EXIT_CODES, SERIOUSNESS } from '../../src/exit-codes.ts';
@@ -131,6 +132,19 @@ describe('kbuild explain', () => {
     expect(await printed('clock-skew')).toBe(await printed('check', 'clock-skew'));
     expect(await printed('7')).toBe(await printed('exit', '7'));
     expect(await printed('firewall')).not.toBe(await printed('check', 'firewall'));
+  });
+
+  test('ends with a next command, which explains what it names', async () => {
+    for (const name of ['network', 'hosts', 'network.podSubnet', 'clock-skew', 'other-cluster', '7', '']) {
+      const { context, err } = quietContext();
+      await runExplain(context, {}, name === '' ? [] : [name]);
+      const [, command = '', topic] = /^next: kbuild (\w+)(?: (\S+))?\n$/.exec(err())!;
+      expect(commands.some((one) => one.name === command)).toBe(true);
+      if (topic !== undefined) await printed(topic);
+    }
+    const { context, err } = quietContext();
+    await runExplain(context, { json: true }, ['network']);
+    expect(err()).toBe('');
   });
 
   test('--json is one document, which docs/schemas describes', async () => {

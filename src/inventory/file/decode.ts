@@ -2,9 +2,9 @@ import type { z } from 'zod';
 import { type Path, showPath } from '../schema/path.ts';
 import { type InventoryFile, inventoryJsonSchema, inventorySchema } from '../schema/schema.ts';
 import type { Found, Located } from './document.ts';
-import { issueMessage, triedForm, unknownSetting } from './messages.ts';
+import { issueMessage, meantSetting, triedForm, unknownSetting } from './messages.ts';
 import { withKubeProxy } from './rules/kubernetes/kubelets.ts';
-import { VARIABLES } from './syntax.ts';
+import { TEMPLATES, VARIABLES } from './syntax.ts';
 
 /** The tree without its invalid values, and the place of each remaining value in the text. */
 interface Decoded {
@@ -89,8 +89,22 @@ const asPath = (path: readonly PropertyKey[]): Path =>
 const MAX_ISSUES = 100;
 const MAX_ROUNDS = 6;
 
-/** True for a text that another tool was to fill in. */
-const isTemplate = (value: unknown): boolean => typeof value === 'string' && /\$\{|\{[{%]/.test(value);
+/** What to do about a text that another tool was to fill in. */
+function hintOf(value: unknown): string {
+  if (typeof value !== 'string') return '';
+  return /\{[{%]/.test(value) ? `; ${TEMPLATES}` : value.includes('${') ? `; ${VARIABLES}` : '';
+}
+
+/** Settings that are there under a wrong name: that they are missing is said by the name alone. */
+function misnamed(issues: readonly z.core.$ZodIssue[], settingsAt: SettingsAt): ReadonlySet<string> {
+  const meant = issues.flatMap((issue) => {
+    if (issue.code !== 'unrecognized_keys') return [];
+    const path = asPath(issue.path);
+    const known = settingsAt(path);
+    return issue.keys.slice(0, MAX_ISSUES).map((name) => showPath([...path, meantSetting(name, known) ?? '']));
+  });
+  return new Set(meant);
+}
 
 /** A setting as `kbuild explain` names it: `hosts[]`. */
 const topicOf = (path: Path): string => showPath(path).replaceAll(/\[\d+\]/g, '[]');
@@ -110,7 +124,7 @@ function describe(issue: z.core.$ZodIssue, root: Located, settingsAt: SettingsAt
     });
   }
   const wrong = issue.code === 'invalid_key' ? `its name ${issue.issues[0]?.message ?? 'is wrong'}` : issue.message;
-  const message = `${wrong}${isTemplate(found.value) ? `; ${VARIABLES}` : ''}`;
+  const message = `${wrong}${hintOf(found.value)}`;
   return [{ offset: issue.code === 'invalid_key' ? found.keyOffset : found.offset, path, message }];
 }
 
@@ -145,8 +159,12 @@ export function decode(root: Located): Decoded {
     if (result.success)
       return { file: withKubeProxy(result.data), whole: round === 0, problems, locate: (path) => place(current, path) };
     const issues = result.error.issues.map(triedForm);
-    if (round === 0)
-      problems.push(...issues.slice(0, MAX_ISSUES).flatMap((issue) => describe(issue, root, settingsAt)));
+    if (round === 0) {
+      const meant = misnamed(issues, settingsAt);
+      const isMissing = (path: Path): boolean => follow(current, path).length < path.length;
+      const told = issues.filter(({ path }) => !(meant.has(showPath(asPath(path))) && isMissing(asPath(path))));
+      problems.push(...told.slice(0, MAX_ISSUES).flatMap((issue) => describe(issue, root, settingsAt)));
+    }
     const gone = new Set(issues.flatMap((issue) => culprits(issue, current)));
     if (gone.has(current)) {
       if (round > 0 || typeof current.value !== 'object' || Array.isArray(current.value) || current.value === null)

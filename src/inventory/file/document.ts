@@ -56,9 +56,11 @@ const SYNTAX: Readonly<Record<string, string>> = {
   RESOURCE_EXHAUSTION: `is nested deeper than ${MAX_DEPTH} levels`,
 };
 
+const NO_TAGS = 'an inventory uses no tags: write the value, or for a secret env:NAME, file:PATH or command:COMMAND';
+
 /** The message of an error that needs no look at the text; undefined for all others. */
 function syntaxMessage({ code, message }: YAMLError): string | undefined {
-  if (code === 'TAG_RESOLVE_FAILED') return `${message.replace(/ at line.*/s, '')}; an inventory uses no tags`;
+  if (code === 'TAG_RESOLVE_FAILED') return `${message.replace(/ at line.*/s, '')}; ${NO_TAGS}`;
   return SYNTAX[code];
 }
 

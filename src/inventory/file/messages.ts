@@ -30,7 +30,9 @@ function kindOf(value: unknown): string {
 const EXAMPLES: Readonly<Record<string, string>> = {
   address: 'address: 10.0.0.21',
   hosts: '- { name: cp1, address: 10.0.0.11, role: control-plane }',
+  kubernetes: `kubernetes: { version: "${PROPOSED_KUBERNETES}" }`,
   name: 'name: prod',
+  source: 'source: https://example.com/objects.yaml',
   version: `version: "${PROPOSED_KUBERNETES}"`,
 };
 
@@ -39,6 +41,19 @@ function exampleOf(path: readonly PropertyKey[] | undefined): string {
   const example = name === 'name' && path!.length > 1 ? 'name: w1' : EXAMPLES[name];
   return example === undefined ? '' : `, e.g. ${example}`;
 }
+
+/** A mapping or a list where people write text, or a mapping; those of a list by the name of the list. */
+const FORMS: Readonly<Record<string, string>> = {
+  extraArgs: '[{ name: max-pods, value: "200" }]',
+  hosts: '{ name: cp1, address: 10.0.0.11, role: control-plane }',
+  kubernetes: `{ version: "${PROPOSED_KUBERNETES}" }`,
+  labels: '{ disk: ssd }',
+  loadBalancer: '{ kind: keepalived, address: 10.0.0.100 }',
+  network: '{ plugin: NAME }',
+  runtime: '{ name: NAME }',
+  ssh: '{ user: admin }',
+  taints: '{ key: gpu, value: "true", effect: NoSchedule }',
+};
 
 /** The message for a value of the wrong type. */
 function typeMessage(expected: string, found: Located): string {
@@ -50,7 +65,12 @@ function typeMessage(expected: string, found: Located): string {
     return `is a ${typeof value} to YAML, not text: quote it: "${source ?? String(value)}"`;
   if ((expected === 'number' || expected === 'int') && typeof value === 'string' && /^\d+$/.test(value))
     return `must be ${expectation(expected)}: remove the quotes`;
-  return `must be ${expectation(expected)}, not ${kindOf(value)}`;
+  const form = ['object', 'record', 'array'].includes(expected)
+    ? FORMS[String(found.path.findLast((part) => typeof part === 'string'))]
+    : undefined;
+  return `must be ${expectation(expected)}, not ${kindOf(value)}${
+    form === undefined ? '' : `: e.g. ${expected === 'array' && form.startsWith('{') ? `- ${form}` : form}`
+  }`;
 }
 
 /** Values that the schema has and `validate` refuses: no message offers them. */
@@ -135,6 +155,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   maxPods: 'write kubelet: { config: { maxPods: NUMBER } }',
   metadata: 'a kbuild inventory is no Kubernetes object: the name of the cluster is `name`',
   nodes: 'write `hosts`',
+  password:
+    'kbuild logs in with keys: `ssh: { identityFile: PATH }`, or an SSH agent; the password of sudo is `sudoPassword`',
   podCIDR: 'write network: { podSubnet: CIDR }',
   podNetworkCidr: 'write network: { podSubnet: CIDR }',
   podSubnet: 'write network: { podSubnet: CIDR }',
@@ -151,6 +173,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   spec: 'a kbuild inventory is no Kubernetes object: what is in it stands at the top',
   sshKey: 'the key is `ssh: { identityFile: PATH }`, for all hosts or for one',
   sshUser: 'the user is `ssh: { user: NAME }`, for all hosts or for one',
+  url: 'write `source`',
   user: 'the user is `ssh: { user: NAME }`, for all hosts or for one',
   vars: 'kbuild replaces no variables: write the values',
   versions: 'write kubernetes: { version: "1.36.3" }',
@@ -159,6 +182,12 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
 
 /** Settings that a message lists at most: more are no help. */
 const LISTED = 12;
+
+/** The setting that an unknown name stands for: it is there, under a wrong name. */
+export function meantSetting(name: string, known: readonly string[]): string | undefined {
+  const elsewhere = Object.hasOwn(ELSEWHERE, name) ? /^write `(\w+)`/.exec(ELSEWHERE[name]!)?.[1] : undefined;
+  return elsewhere ?? nearest(name, known);
+}
 
 /** The message for an unknown setting. `place`: the settings above it. */
 export function unknownSetting(name: string, known: readonly string[], place = ''): string {
@@ -187,7 +216,8 @@ export function unknownCheck(name: string, known: readonly string[]): string {
 export function triedForm(issue: Issue): Issue {
   if (issue.code !== 'invalid_union') return issue;
   const forms = issue.errors.filter((errors) => !errors.some((e) => e.code === 'invalid_type' && e.path.length === 0));
-  const inner = forms[0]?.[0];
+  // A form with a setting that it does not have lacks another: the wrong name explains both.
+  const inner = forms[0]?.find(({ code }) => code === 'unrecognized_keys') ?? forms[0]?.[0];
   const isNumeric = issue.errors.some((errors) =>
     errors.some((e) => e.code === 'invalid_type' && (e.expected === 'number' || e.expected === 'int')),
   );

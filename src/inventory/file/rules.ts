@@ -45,6 +45,7 @@ import {
   dnsResources,
   moreSubnetsOfLinux,
   podSubnetSize,
+  privateNetworks,
   serviceSubnetSize,
 } from './rules/network.ts';
 import { featureGates, typedArguments } from './rules/kubernetes/arguments.ts';
@@ -93,6 +94,7 @@ export const rules: readonly Rule[] = [
   disjointNetworks,
   opensshClient,
   podSubnetSize,
+  privateNetworks,
   serviceSubnetSize,
   moreSubnetsOfLinux,
   ...pluginRules,

@@ -23,12 +23,14 @@ export const VARIABLES: string =
   'kbuild replaces no variables: write the value, or fill them in before: `envsubst < inventory.yaml | kbuild ' +
   'validate -`';
 
+/** What to do about a template in a value. */
+export const TEMPLATES = 'kbuild fills in no templates: write the value, or let that tool write the file first';
+
 const MISTAKES: readonly Mistake[] = [
   { seen: /\$\{[^}]*\}?/, message: ([found]) => `${found} is no value: ${VARIABLES}` },
   {
     seen: /\{[{%][^{}]*\}{0,2}/,
-    message: ([found]) =>
-      `${found} is a template of another tool: write the value, or let that tool write the file first`,
+    message: ([found]) => `${found} is a template of another tool; ${TEMPLATES}`,
   },
   {
     seen: /^\s*(?:- )?([A-Za-z][\w.-]*):(?!\/\/)([^\s/][^:]*)$/,

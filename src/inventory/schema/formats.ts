@@ -34,7 +34,7 @@ const DNS_NAME = new RegExp(`^(?=.{1,253}$)${LABEL}(?:\\.${LABEL})*$`);
 const URL = /^https?:\/\/[A-Za-z0-9.[\]:_-]+(?:\/[A-Za-z0-9._~:/?#%+,=&{}-]*)?$/;
 
 /** True for a DNS name that no program can take for an address. */
-const isDnsName = (value: string): boolean => DNS_NAME.test(value) && !/(?:^|\.)\d+$/.test(value);
+const isDnsName = (value: string): boolean => DNS_NAME.test(value) && !/(?:^|\.)\d+$|^(?:\d+\.){3}\d+-\d+$/.test(value);
 
 /** RFC 1123 label, ≤ 63 characters. */
 export const label = once(() =>
@@ -58,6 +58,8 @@ function addressHint(text: string): string {
   if (/^[^@]+@/.test(text)) return '; the user belongs to ssh: { user: NAME }';
   if (/^[^:]+:\d+$/.test(text)) return '; the port belongs to ssh: { port: NUMBER }';
   if (/^[a-z]+:\/\//.test(text)) return ', without https:// before it';
+  if (/^(?:\d+\.){3}\d+$/.test(text)) return '; each number of an IPv4 address is at most 255';
+  if (isDnsName(text.toLowerCase())) return `: write ${text.toLowerCase()}`;
   return '';
 }
 
@@ -94,8 +96,9 @@ function cidrProblem(value: string): string | undefined {
   if (first === toNumber(network)) return undefined;
   const shown = [24, 16, 8, 0].map((shift) => Math.floor(first / 2 ** shift) % 256).join('.');
   // Networks that are larger than Services may have were often meant to be smaller ones.
-  const smaller = Number(bits) < 12 && toNumber(network) % 2 ** 20 === 0 ? `, or ${network}/12 for a smaller one` : '';
-  return `has bits beyond its mask; write ${shown}/${bits}${smaller}`;
+  const whole = `${shown}/${bits}`;
+  const isSmaller = Number(bits) < 12 && toNumber(network) % 2 ** 20 === 0;
+  return `has bits beyond its mask; write ${isSmaller ? `${network}/12, or ${whole} for all of it` : whole}`;
 }
 
 /** An IPv4 network in CIDR notation without host bits. */

@@ -2,7 +2,7 @@ import { isIPv4 } from 'node:net';
 import ipaddr from 'ipaddr.js';
 import { quantityOf } from '../../../kubeadm/typed.value.ts';
 import type { Path } from '../../schema/path.ts';
-import { problem, type Rule, type Violation } from '../../schema/rule.ts';
+import { problem, type Rule, type Violation, warning } from '../../schema/rule.ts';
 import type { InventoryFile } from '../../schema/schema.ts';
 import { overlap } from '../../subnets.ts';
 import { internalAddressOf } from './hosts.ts';
@@ -155,6 +155,18 @@ export const disjointNetworks: Rule = (file) => {
   }
   return found;
 };
+
+/** Networks of pods and Services are private: hosts and pods reach no machine whose address is in one. */
+export const privateNetworks: Rule = (file) =>
+  ownNetworks(file)
+    .filter(({ cidr }) => ipaddr.IPv4.parseCIDR(cidr)[0].range() === 'unicast')
+    .map(({ path, cidr }) =>
+      warning(
+        path,
+        `${cidr} has public addresses: hosts and pods cannot reach their owners any more; use a private network, ` +
+          'e.g. 10.244.0.0/16',
+      ),
+    );
 
 /** Bits of the network that every node takes out of podSubnet. */
 function nodeBits({ kubeadm }: InventoryFile): number {
