@@ -7,9 +7,9 @@ import { type FakeCommand, fakeSshServer, type FakeSshServer } from './ssh-serve
 
 /**
  * What becomes of a command. `hang`: it begins and never ends. `drip`: it prints for ever. `answer`: it ends with status 0. `job`: it
- * reports a job that has ended; `late-job` after a while.
+ * reports a job that has ended; a promise: it does so when the promise is kept.
  */
-export type Fate = 'hang' | 'drip' | 'answer' | 'job' | 'late-job';
+export type Fate = 'hang' | 'drip' | 'answer' | 'job' | Promise<'job'>;
 
 /** Decides by a command's script, whether it is a job's, and how many connections there were. */
 type FateOf = (command: { readonly script: string; readonly isJob: boolean; readonly connections: number }) => Fate;
@@ -22,8 +22,6 @@ export interface HangingHost {
   readonly folder: string;
   readonly stop: () => Promise<void>;
 }
-
-const LATE_MS = 400;
 
 /** The script of a command, as soon as it has come: the client may keep its stdin open. */
 const scriptOf = ({ channel, commandLine }: FakeCommand): Promise<string> =>
@@ -42,7 +40,7 @@ async function answer(command: FakeCommand, connections: () => number, fateOf: F
   const script = await scriptOf(command);
   const nonce = /^echo (\w+); echo/m.exec(script)?.[1] ?? '';
   const mark = /^MARK='?(\w+)'?$/m.exec(script)?.[1];
-  const fate = fateOf({ script, isJob: mark !== undefined, connections: connections() });
+  const fate = await fateOf({ script, isJob: mark !== undefined, connections: connections() });
   const end = (text: string): void => {
     channel.write(`${nonce}\n${text}`);
     channel.stderr.write(`${nonce}\n`);
@@ -52,7 +50,6 @@ async function answer(command: FakeCommand, connections: () => number, fateOf: F
   const job = `${mark ?? ''} started\n${mark ?? ''} done success exited 0\ndone\n\n${mark ?? ''} end\n`;
   if (fate === 'answer') end('');
   else if (fate === 'job') end(job);
-  else if (fate === 'late-job') setTimeout(() => end(job), LATE_MS);
   else if (fate === 'drip') {
     const timer = setInterval(() => channel.write('x'), 20);
     channel.on('close', () => clearInterval(timer));
