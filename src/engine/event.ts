@@ -62,6 +62,21 @@ export type Event =
   /** The hosts that a run has left out, and the changes that wait for them: at its end. */
   | { readonly kind: 'waits-for-hosts'; readonly hosts: readonly string[]; readonly changes: readonly WaitingChange[] }
   | { readonly kind: 'interrupted'; readonly summary: string }
+  /** What became of each host, and the changes and waits that took longest, the longest first: when the run has ended. */
+  | {
+      readonly kind: 'summary';
+      readonly hosts: readonly {
+        readonly host: string;
+        readonly result: 'changed' | 'unchanged' | 'failed' | 'left-out';
+        readonly changes: number;
+      }[];
+      readonly longest: readonly {
+        readonly host: string;
+        readonly what: 'change' | 'wait';
+        readonly summary: string;
+        readonly durationMs: number;
+      }[];
+    }
   | {
       readonly kind: 'done';
       readonly changes: number;

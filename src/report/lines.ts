@@ -1,4 +1,5 @@
 import type { Event, Reporter, TimedEvent } from '../engine/event.ts';
+import { type RunSummary, summarizedRun } from './run-summary.ts';
 import { counted, hostList, lasting } from './text.ts';
 
 const seconds = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
@@ -69,6 +70,7 @@ export function line(event: TimedEvent): string | undefined {
     case 'interrupted':
       return event.summary;
     // Findings and the end of the run report these in full.
+    case 'summary':
     case 'unreachable':
     case 'left-out':
     case 'waits-for-hosts':
@@ -112,6 +114,8 @@ export interface Standing {
    * other.
    */
   readonly closing: (exitCode: number, durationMs: number) => string | undefined;
+  /** What became of the hosts, and what took long; undefined for a run that changed nothing, and failed on no host. */
+  readonly summary: () => RunSummary | undefined;
   /** Learns how many changes the plan has: the last line accounts for those that were not needed any more. */
   readonly plan: (changes: number) => void;
 }
@@ -134,6 +138,16 @@ const restText = (spared: number, failed: ReadonlySet<string>): readonly string[
   ...(failed.size === 0 ? [] : [`failed: ${hostList([...failed])}`]),
 ];
 
+/** The changes so far, the work under way, and the waits by host. */
+function standingText(changes: number, underWay: readonly string[], waiting: ReadonlyMap<string, string>): string {
+  const waits = [...waiting].map(([host, summary]) => `${host}: ${summary}`);
+  return [
+    changes === 0 ? 'nothing was changed yet' : `changes made so far: ${String(changes)}`,
+    ...(underWay.length === 0 ? [] : [`under way: ${underWay.join('; ')}`]),
+    ...(waits.length === 0 ? [] : [`waiting: ${waits.join('; ')}`]),
+  ].join('; ');
+}
+
 /** Follows the events of a run. */
 export function standing(): Standing {
   const underWay = new Map<string, string>();
@@ -143,6 +157,7 @@ export function standing(): Standing {
   const phases = new Set<string>();
   const failed = new Set<string>();
   const notes: string[] = [];
+  const summarized = summarizedRun();
   let changes = 0;
   let planned = 0;
   let unplanned = 0;
@@ -150,6 +165,7 @@ export function standing(): Standing {
   let isLocked = false;
   return {
     note(event) {
+      summarized.note(event);
       if (event.kind === 'locked') isLocked = true;
       if (event.kind === 'unplanned') unplanned += 1;
       if (event.kind === 'noted') notes.push(`${event.host}: ${event.summary}`);
@@ -159,7 +175,7 @@ export function standing(): Standing {
       if (event.kind !== 'changing' && event.kind !== 'changed' && event.kind !== 'failed') return;
       waiting.delete(event.host);
       const place = `${event.phase}/${event.host}/${event.step}`;
-      if (event.kind === 'changing') hasBegun = true;
+      hasBegun ||= event.kind === 'changing';
       if (event.kind === 'changing') underWay.set(place, `${event.host}: ${event.summary}`);
       else underWay.delete(place);
       if (event.kind === 'failed') failed.add(event.host);
@@ -168,18 +184,11 @@ export function standing(): Standing {
       changed.add(event.host);
       phases.add(event.phase);
     },
-    text: () => {
-      const done = changes === 0 ? 'nothing was changed yet' : `changes made so far: ${String(changes)}`;
-      const waits = [...waiting].map(([host, summary]) => `${host}: ${summary}`);
-      return [
-        done,
-        ...(underWay.size === 0 ? [] : [`under way: ${[...underWay.values()].join('; ')}`]),
-        ...(waits.length === 0 ? [] : [`waiting: ${waits.join('; ')}`]),
-      ].join('; ');
-    },
+    text: () => standingText(changes, [...underWay.values()], waiting),
     hasBegun: () => hasBegun,
     isAtWork: () => underWay.size + waiting.size > 0,
     notes: () => notes,
+    summary: summarized.summary,
     closing: (exitCode, durationMs) => {
       if (!isLocked) return undefined;
       const how = exitCode === 0 ? 'done' : exitCode === INTERRUPTED ? 'interrupted' : 'not finished';
@@ -190,8 +199,6 @@ export function standing(): Standing {
         ...restText(exitCode === 0 ? planned + unplanned - changes : 0, failed),
       ].join('; ');
     },
-    plan: (count) => {
-      planned = count;
-    },
+    plan: (count) => void (planned = count),
   };
 }

@@ -8,6 +8,7 @@ import { networkPlugins } from '../network/plugins.value.ts';
 import { severalText, unreachableText } from '../report/failure.ts';
 import { maskedInPieces, maskError } from '../report/mask.ts';
 import type { Note } from '../report/record/line.ts';
+import { summaryText } from '../report/run-summary.ts';
 import { jsonText } from '../report/text.ts';
 import { withRuntime } from '../runtime/runtimes.value.ts';
 import type { Command } from '../shell/command.ts';
@@ -173,11 +174,21 @@ async function bundle(
 const closingLine = ({ context, output, startedMs }: Ending, code: number): string | undefined =>
   output.standing.closing(code, context.nowMs() - startedMs);
 
+/** What became of the hosts, and what took long: as an event, and as lines where lines are shown. */
+function summarize({ context, flags, options, output }: Ending): void {
+  const summary = output.standing.summary();
+  if (summary === undefined) return;
+  output.emit(summary);
+  const isJson = flags.json === true && options.json === 'events';
+  if (flags.quiet !== true && !isJson) context.err(summaryText(summary, (context.env['CI'] ?? '') !== ''));
+}
+
 /** Writes the support bundle, notes of hosts and the closing line of a command that returned its exit code. */
 export async function reportEnd(ending: Ending, connected: Connected, code: number): Promise<void> {
   const { context, flags, options, output } = ending;
   if (code !== 0 || options.alwaysBundles === true) await bundle(ending, connected);
   for (const note of output.undrawnNotes()) context.err(`${note}\n`);
+  summarize(ending);
   const closing = closingLine(ending, code);
   if (closing !== undefined && (flags.quiet !== true || code !== 0)) context.err(`${closing}\n`);
 }
@@ -220,6 +231,7 @@ export async function reportError(
       ),
     );
   }
+  summarize(ending);
   context.err(`full log: ${output.logPath}\n`);
   await bundle(ending, connected).catch((failure: unknown) =>
     context.err(`no bundle: ${(failure as Error).message}\n`),

@@ -121,6 +121,20 @@ export const eventLine = z
       changes: listOf(waitingChange, 'Changes that wait for them.'),
     }),
     event('interrupted', 'The run was interrupted.', { summary }),
+    event('summary', 'The last line of a run that changed something, or of which a host failed.', {
+      hosts: listOf(
+        z.object({
+          host,
+          result: oneOf(['changed', 'unchanged', 'failed', 'left-out'], 'What became of it.'),
+          changes: number('How many were made on it.'),
+        }),
+        'The hosts of the run.',
+      ),
+      longest: listOf(
+        z.object({ host, what: oneOf(['change', 'wait'], 'What took the time.'), summary, durationMs }),
+        'The ten changes and waits that took longest, the longest first; none below 1 s.',
+      ),
+    }),
     event('done', 'The run ended.', {
       changes: number('How many.'),
       failed: texts('Hosts that failed.'),

@@ -70,6 +70,12 @@ const EVENTS = [
   event('failed', { ...place, summary: text, exitCode: number, refusal: text.exactOptional() }),
   event('host-done', { phase: text, host: text, changes: number, durationMs: number }),
   event('phase-done', { phase: text, changes: number, durationMs: number }),
+  event('summary', {
+    hosts: z.array(
+      z.object({ host: text, result: z.enum(['changed', 'unchanged', 'failed', 'left-out']), changes: number }),
+    ),
+    longest: z.array(z.object({ host: text, what: z.enum(['change', 'wait']), summary: text, durationMs: number })),
+  }),
   event('waits-for-hosts', { hosts: texts, changes: z.array(z.object({ host: text, summary: text })) }),
   event('interrupted', { summary: text }),
   event('done', { changes: number, failed: texts, durationMs: number }),
