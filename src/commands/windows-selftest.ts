@@ -1,5 +1,6 @@
 import { acting, liveCluster } from '../cluster/live.ts';
 import { Refused, UsageError } from '../errors.ts';
+import { networkPlugin } from '../network/plugins.value.ts';
 import { jsonDocument } from '../report/json.ts';
 import type { Context } from '../session/context.ts';
 import { refuseForeign } from '../session/preflight.ts';
@@ -81,6 +82,7 @@ export const runSelftest = (outer: Context, flags: WindowsSelftestOptions): Prom
     const rows = await selftest(bench, plan, cluster.nodes, {
       image: inventory.network.testImage,
       dnsDomain: inventory.kubernetes.dnsDomain,
+      nodeLimit: networkPlugin(inventory).windows?.nodeLimit?.(inventory.network),
       outside,
       startMs: flags.timeout ?? START_MS,
       flowMs: FLOW_MS,

@@ -33,6 +33,11 @@ const windows: WindowsPlugin<'flannel'> = {
   logs: { flanneld: log },
   hnsNetwork: ({ flannel: { backend, vni } }) => (backend === 'vxlan' ? `flannel.${String(vni)}` : 'cbr0'),
   images: ({ windows: settings }) => (settings === undefined ? [] : [settings.flannelImage]),
+  // Documented by Kubernetes (Networking on Windows).
+  nodeLimit: ({ flannel: { backend } }) =>
+    backend === 'vxlan'
+      ? 'with flannel VXLAN a Windows node reaches only pods of its own; backend: host-gw has no such limit'
+      : undefined,
   programs: ({ flannel: { backend } }) => [
     { file: 'flanneld.exe', path: `${windowsPaths.programs}\\flanneld.exe` },
     ...['flannel.exe', 'host-local.exe', backend === 'vxlan' ? 'sdnoverlay.exe' : 'win-bridge.exe'].map((file) => ({

@@ -50,6 +50,8 @@ export interface WindowsPlugin<P extends PluginName = PluginName> {
   hnsNetwork(settings: SettingsOf<P>): string;
   /** Images of its pods that kbuild applies. */
   images(settings: SettingsOf<P>): readonly string[];
+  /** Why a Windows node need not reach pods of other nodes; missing or undefined: it must. */
+  nodeLimit?(settings: SettingsOf<P>): string | undefined;
   /** Programs that its services need. */
   programs(settings: SettingsOf<P>): readonly NetworkProgram[];
 }

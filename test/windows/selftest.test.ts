@@ -80,11 +80,11 @@ function world(over: Partial<Bench> = {}): Bench & { readonly calls: string[] } 
     ...over,
   };
 }
-async function ran(bench: Bench, os: 'windows' | 'linux' = 'windows'): Promise<readonly Row[]> {
+async function ran(bench: Bench, os: 'windows' | 'linux' = 'windows', nodeLimit?: string): Promise<readonly Row[]> {
   let now = 0;
   return selftest(bench, selftestPlan(cluster, os, []), cluster.nodes, {
     image: 'agnhost',
-    dnsDomain: 'cluster.local',
+    ...{ dnsDomain: 'cluster.local', nodeLimit },
     outside: { byAddress: { target: '203.0.113.7:443' }, byName: { target: 'registry.example:443' } },
     startMs: 3000,
     flowMs: 2000,
@@ -161,6 +161,20 @@ describe('selftest run', () => {
     expect(of(rows, 'not-tried').map(({ about, flow }) => `${about}: ${flow}`)).toEqual([
       'windows 10.0.26100: pod to pod across hosts',
     ]);
+  });
+
+  test('a Windows node that reaches no pod of another node is a limit where its network says so, and else a failure', async () => {
+    const unreachable = world({
+      exec: (pod, command) =>
+        command.includes('connect') && pod.endsWith('-host')
+          ? Promise.reject(new Error('TIMEOUT'))
+          : world().exec(pod, command),
+    });
+    const title = 'node to pod on another node';
+    const results = async (nodeLimit?: string): Promise<readonly string[]> =>
+      (await ran(unreachable, 'windows', nodeLimit)).flatMap(({ flow, result }) => (flow === title ? [result] : []));
+    expect(await results('VXLAN')).toEqual(['limit', 'limit']);
+    expect(await results()).toEqual(['fail', 'fail']);
   });
 
   test('retries a failing flow until its time limit, then reports the reason', async () => {

@@ -8,7 +8,7 @@ import { sh } from '../../shell/sh.ts';
 import type { Remote } from '../../ssh/remote.ts';
 import { script } from '../../templates.ts';
 import { type GroupPods, HOST_POD, LINUX_POD, portOf, WEB_PORT, WINDOWS_HOST_PROGRAM } from './objects.ts';
-import { fail, type Group, notTried, type Outcome, pass } from './plan.ts';
+import { fail, type Group, limit, notTried, type Outcome, pass } from './plan.ts';
 
 /** What flows can do: use the cluster through one control plane, and connect from this machine. */
 export interface Bench extends Omit<PodSpace, 'warnings'> {
@@ -152,6 +152,8 @@ export interface Trial {
   readonly nodeAddresses: ReadonlyMap<string, string>;
   readonly linuxNodes: readonly string[];
   readonly dnsDomain: string;
+  /** Why a Windows node need not reach pods of other nodes (`WindowsPlugin`). */
+  readonly nodeLimit: string | undefined;
   /** Places outside the cluster. */
   readonly outside: Outside;
 }
@@ -203,6 +205,7 @@ export async function nodeToOtherNode(trial: Trial): Promise<Outcome> {
   const seen = pods.get(source)!;
   if (!seen.ready) return fail(`its HostProcess pod does not run: ${seen.reason}`);
   const place = `${ipOf(trial, target)}:${String(WEB_PORT)}`;
-  await bench.exec(source, [WINDOWS_HOST_PROGRAM, 'connect', place, '--timeout=5s']);
-  return pass;
+  const connected = bench.exec(source, [WINDOWS_HOST_PROGRAM, 'connect', place, '--timeout=5s']).then(() => pass);
+  const { nodeLimit } = trial;
+  return nodeLimit === undefined ? connected : connected.catch(() => limit(nodeLimit));
 }

@@ -9,6 +9,7 @@ import { fail, type Outcome, type Row, type SelftestPlan } from './plan.ts';
 interface SelftestOptions extends PodWait {
   readonly image: string;
   readonly dnsDomain: string;
+  readonly nodeLimit: string | undefined;
   readonly outside: Outside;
   /** Time limit for one flow to pass, in milliseconds. kube-proxy needs some time to write its rules. */
   readonly flowMs: number;
@@ -61,6 +62,7 @@ export async function selftest(
         nodeAddresses: new Map(nodes.map(({ name, internalAddress }) => [name, internalAddress])),
         linuxNodes: nodes.filter(({ labels }) => labels['kubernetes.io/os'] === 'linux').map(({ name }) => name),
         dnsDomain: options.dnsDomain,
+        nodeLimit: options.nodeLimit,
         outside: options.outside,
       });
       const main = pods.get(podsOf(group).main);
