@@ -170,7 +170,8 @@ const windowsHardware = eachWindowsHost(
     title: 'a Windows host has four CPUs, 8 GiB of memory and a page file',
     why:
       'Windows itself takes 2 GiB, and every Windows container is larger than a Linux one. Windows has no limit ' +
-      'that kills a pod for its memory: without a page file it stalls, or ends processes at random.',
+      'that kills a pod for its memory: without a page file it stalls, or ends processes at random. That is a ' +
+      'warning and no error: Kubernetes starts there, and a host whose pods stay below its memory works.',
     severities: ['error', 'warning'],
   },
   ({ facts }) => {

@@ -112,14 +112,23 @@ const nftables = (version: string): Inventory => {
   return inventory({ kubernetes: { ...kubernetes, version }, kubeadm: { kubeProxy: { mode: 'nftables' } } });
 };
 
+/** w1 gives these answers, and its kubelet is to have this configuration. */
+const withKubelet = (config: object, printed: RawAnswers = {}): Situation => ({
+  inventory: inventory({
+    hosts: hosts.map((host) =>
+      host.name === 'w1' ? { ...host, kubelet: { config: { ...config }, extraArgs: [] } } : host,
+    ),
+  }),
+  ...w1(printed),
+});
+
 /** The kubelet of w1 is to read systemd-resolved's file. */
-const withResolvConf = (resolver: string): Situation => {
-  const kubelet = { config: { resolvConf: '/run/systemd/resolve/resolv.conf' }, extraArgs: [] };
-  return {
-    inventory: inventory({ hosts: hosts.map((host) => (host.name === 'w1' ? { ...host, kubelet } : host)) }),
-    ...w1({ resolver }),
-  };
-};
+const withResolvConf = (resolver: string): Situation =>
+  withKubelet({ resolvConf: '/run/systemd/resolve/resolv.conf' }, { resolver });
+
+/** Pods of w1 are to have some swap. */
+const limitedSwap = (config: object, printed?: RawAnswers): Situation =>
+  withKubelet({ memorySwap: { swapBehavior: 'LimitedSwap' }, ...config }, printed);
 
 const cp1 = (printed: RawAnswers): Situation => ({ printed: { cp1: printed } });
 
@@ -721,6 +730,12 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
       bad: w1({
         swapUnits: 'Unit=dev-vdb1.swap\nSourcePath=\nFragmentPath=/run/systemd/generator.late/dev-vdb1.swap\n',
       }),
+    },
+    { finds: /LimitedSwap gives pods no swap: `up` turns swap off/, bad: limitedSwap({}) },
+    { finds: /LimitedSwap gives pods no swap: the host has no swap/, bad: limitedSwap({ failSwapOn: false }) },
+    {
+      finds: /LimitedSwap gives pods no swap: the host has cgroup v1/,
+      bad: limitedSwap({ failSwapOn: false }, { cgroupVersion: 'tmpfs\n' }),
     },
   ],
   'disk-space': [
