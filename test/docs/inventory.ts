@@ -21,7 +21,8 @@ hosts:
 - **Secrets** are never in this file. Write where the secret is: \`env:NAME\` (an environment variable), \`file:PATH\`, or
   \`command:COMMAND\` (the output of the command). \`kbuild validate\` runs no command and fetches no URL.
 - **From a program**: \`-\` instead of a file reads the inventory from standard input, e.g. \`terraform output -raw inventory | kbuild validate -\`. Files are
-  then relative to the folder in which you are, and confirmations need \`--yes\`, because standard input is taken.
+  then relative to the folder in which you are, and confirmations need \`--yes\`, because standard input is taken. JSON is YAML too, so any program that prints one of
+  them is a dynamic inventory: \`./hosts.sh | kbuild plan -\`. What a program prints half is refused whole.
 - **Settings of a node** can be set for all hosts (\`kubelet\`, \`sysctls\`), for a role (\`roles\`), for a group (\`groups\`) and for one host.
   The nearest value wins: the host's over that of its groups, that over the role's, and the role's over that for all hosts. Of
   two groups, the one that is named later in \`hosts[].groups\` wins. Mappings are merged, lists are replaced, \`extraArgs\` are

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify, stripVTControlCharacters } from 'node:util';
 import { buildSync } from 'esbuild';
-import { afterAll, expect, test, vi } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { readRecord } from '../../src/report/record/read.ts';
 import { recordsIn } from '../../src/report/record/record-files.ts';
 import { CTRL_C, onTerminal, type OnTerminal } from '../lab/pseudo-terminal.ts';
@@ -55,6 +55,45 @@ test('no HOME, TERM=dumb: a host that refuses is said so, on plain lines', () =>
   expect(ran.stderr).not.toContain('bug');
   expect(ran.status).toBe(3);
   expect(statSync(at('log')).mode & 0o777).toBe(0o600);
+});
+
+describe('an inventory that a program writes', () => {
+  /** A script that prints hosts as JSON, as `terraform output -json` does; `count`: how many. */
+  function generator(count: string): string {
+    const file = at('hosts.sh');
+    writeFileSync(
+      file,
+      `cat <<END
+{"name": "c", "kubernetes": {"version": "1.36.3"}, "network": {"podSubnet": "10.128.0.0/12"},
+ "ssh": {"user": "root", "identityFile": "id", "knownHostsFile": "known", "passphrase": "command:sh ./secret.sh"},
+ "hosts": [$(for n in ${count}; do echo "\${comma}{\\"name\\": \\"h$n\\", \\"address\\": \\"127.1.0.$n\\", \\"internalAddress\\": \\"10.9.0.$n\\", \\"role\\": \\"\${role-control-plane}\\", \\"ssh\\": {\\"port\\": 1}}"; comma=, role=worker; done)]}
+END
+`,
+    );
+    writeFileSync(at('secret.sh'), 'echo asked >>asked\necho no-canary-here\n');
+    return inventoryOf(1);
+  }
+
+  test('is read from standard input; its files are relative to the folder, its commands run where they are needed', () => {
+    const unused = generator('1 2 3');
+    const validated = shell('sh hosts.sh | $K validate - && ls asked', unused);
+    expect(validated.stdout + validated.stderr).toMatch(/valid[\s\S]*3 hosts|3 hosts[\s\S]*valid/);
+    expect(validated.stderr).toMatch(/asked.*No such file/);
+    const facts = shell('sh hosts.sh | $K facts - --log-file log; cat asked', unused);
+    expect(facts.stderr).toContain('h3: 127.1.0.3:1: connection refused');
+    expect(facts.stdout).toMatch(/^asked$/m);
+    expect(facts.stdout + facts.stderr).not.toContain('canary');
+  });
+
+  test('is refused whole where the program failed, or wrote half of it', () => {
+    const unused = generator('1');
+    const nothing = shell('false | $K validate -', unused);
+    expect(nothing.stdout).toMatch(/is empty/);
+    expect(nothing.status).not.toBe(0);
+    const half = shell('sh hosts.sh | head -c 150 | $K validate -', unused);
+    expect(half.stdout).toMatch(/^-:\d+/m);
+    expect(half.status).not.toBe(0);
+  });
 });
 
 test.each(['upgrade', 'reboot', 'certs rotate-ca', 'etcd snapshot save', 'windows selftest'])(

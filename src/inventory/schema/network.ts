@@ -87,7 +87,8 @@ export const network = z
           .meta({
             description:
               'How packets reach pods of other hosts. vxlan: by tunnels. host-gw: by routes; all hosts are in one ' +
-              'network, and nothing between them filters by address.',
+              'network, and nothing between them filters by address. A cloud needs a route for each node in its own ' +
+              'table then.',
           }),
         port: port().exactOptional().meta({
           description: 'vxlan: UDP port. Default: 8472, or 4789 where there are Windows hosts, which know no other.',
