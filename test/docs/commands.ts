@@ -66,10 +66,6 @@ const tables: Readonly<Record<string, string>> = {
   'exit codes': `| exit | meaning | what to do |\n| ---: | --- | --- |\n${EXIT_CODES.map(
     ({ code, title, remedy }) => `| ${code} | ${cell(title)} | ${cell(remedy)} |`,
   ).join('\n')}\n`,
-  'commands in short': table(
-    ['command', 'what it does'],
-    all.map(({ path, declaration }) => `| \`${path}\` | ${cell(declaration.summary)} |`),
-  ),
 };
 
 /** A page with its tables made anew. @throws Error for a name that is no table. */
