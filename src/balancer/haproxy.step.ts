@@ -1,8 +1,12 @@
+import { withChanges } from '../engine/combinators.ts';
 import type { Step, Target } from '../engine/step.ts';
+import { Refused } from '../errors.ts';
 import { file } from '../host/file.step.ts';
 import { service } from '../host/service.step.ts';
+import { isSwitchedOn } from '../host/services.facts.ts';
 import { apiPort, endpointHost } from '../inventory/api-server.ts';
-import { controlPlanes } from '../inventory/hosts.ts';
+import { balancers, controlPlanes } from '../inventory/hosts.ts';
+import type { Inventory } from '../inventory/inventory.ts';
 import { isLoopback, isMoving, liveEndpoint, serverAt } from '../kubeadm/endpoint.ts';
 import { paths } from '../paths.ts';
 import { sh } from '../shell/sh.ts';
@@ -50,12 +54,41 @@ function listens(target: Target): Listens {
   };
 }
 
+/** Milliseconds between two checks of an API server: a dead one is out within 3 s. */
+const CHECK_MS = 800;
+
+/** So many haproxys check at that interval; each doubling of their number doubles it. */
+const OFTEN = 40;
+
+/**
+ * With a balancer on every node, each API server answers at most 100 checks a second, a TLS handshake each. The
+ * interval changes with a doubling of nodes alone: any other one would have all nodes reload for each node that joins.
+ */
+const checkMs = (inventory: Inventory): number =>
+  CHECK_MS * 2 ** Math.max(0, Math.ceil(Math.log2(balancers(inventory).length / OFTEN)));
+
+/** @throws Refused if haproxy of a node serves something of the user's: what kbuild writes would end that */
+function refuseTaken({ inventory, host, facts }: Target): void {
+  if (inventory.loadBalancer.kind !== 'local' || facts.ownFiles.includes(paths.haproxyConfig)) return;
+  if (!isSwitchedOn(facts.services.get('haproxy'))) return;
+  const ports = facts.listeners.filter(({ process }) => process === 'haproxy').map(({ port }) => port);
+  if (ports.length === 0) return;
+  throw new Refused(
+    'haproxy-taken',
+    host.name,
+    `its haproxy serves something else already (port ${[...new Set(ports)].join(', ')}), and kbuild would replace ` +
+      paths.haproxyConfig,
+    'move that to another host or program, or choose another loadBalancer.kind',
+  );
+}
+
 /** haproxy.cfg with every control plane as a backend. HAProxy's health check skips those that are not ready. */
 export function haproxyConfig(target: Target): string {
   const { inventory } = target;
   return render('balancer/haproxy.cfg', {
     cluster: inventory.name,
     ...listens(target),
+    checkMs: checkMs(inventory),
     socket: paths.haproxySocket,
     servers: controlPlanes(inventory).map(({ name, internalAddress }) => ({
       name,
@@ -65,12 +98,18 @@ export function haproxyConfig(target: Target): string {
   });
 }
 
-const config = file('haproxy-config', {
-  path: paths.haproxyConfig,
-  content: haproxyConfig,
-  validate: (path) => sh`haproxy -c -q -f ${path}`,
-  backup: paths.haproxyConfigBackup,
-});
+const config = withChanges(
+  file('haproxy-config', {
+    path: paths.haproxyConfig,
+    content: haproxyConfig,
+    validate: (path) => sh`haproxy -c -q -f ${path}`,
+    backup: paths.haproxyConfigBackup,
+  }),
+  (changes, target) => {
+    refuseTaken(target);
+    return changes;
+  },
+);
 
 /** Runs HAProxy in front of the API servers. Its health check is /readyz. It stops using a dead backend within 3 s. */
 export const haproxy: readonly Step[] = [

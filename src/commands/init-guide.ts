@@ -142,7 +142,7 @@ async function askedNetwork({ found }: Discovery, ask: Ask): Promise<string | un
   });
 }
 
-/** The address of the API, or nothing where the one control plane is it. */
+/** The address of the API, or nothing where the one control plane is it, or haproxy of each node. */
 async function askedEndpoint(context: Context, ask: Ask, answers: Answers): Promise<Partial<Answers>> {
   const isAlone = answers.hosts.filter(({ role }) => role === 'control-plane').length < 2;
   const virtualAddress = await ask(
@@ -157,13 +157,9 @@ async function askedEndpoint(context: Context, ask: Ask, answers: Answers): Prom
   const endpoint = await ask(
     isAlone
       ? 'host:port of a load balancer or a name of your own, or nothing (kbuild move-endpoint changes it later)'
-      : 'host:port of your load balancer before the control planes',
+      : 'host:port of your load balancer before the control planes, or nothing (haproxy on every node)',
     '',
     async (answer) => {
-      if (answer === '' && !isAlone)
-        throw new UsageError('several control planes need an endpoint that belongs to none of them', {
-          remedy: 'name your load balancer; or press Ctrl-C, and begin again with 1 control plane or a free address',
-        });
       if (answer !== '') await hold(context, { ...answers, endpoint: answer }, ['kubernetes.endpoint', 'hosts']);
       return answer;
     },

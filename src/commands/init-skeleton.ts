@@ -81,7 +81,16 @@ function balancerLines({ endpoint, virtualAddress, hosts }: Answers): readonly s
       `  address: ${scalar(virtualAddress)}`,
       '',
     ];
-  if (hosts.filter(({ role }) => role === 'control-plane').length > 1) return [];
+  const areMany = hosts.filter(({ role }) => role === 'control-plane').length > 1;
+  if (areMany && endpoint === undefined)
+    return [
+      'loadBalancer:',
+      '  # haproxy on every node leads it to the API servers: the endpoint is 127.0.0.1:7443 there. Users reach a control plane',
+      '  # at its address. `kbuild move-endpoint` leads the cluster to an address of its own later.',
+      '  kind: local',
+      '',
+    ];
+  if (areMany) return [];
   const grows =
     endpoint === undefined
       ? [

@@ -44,6 +44,13 @@ export const endpointPages = {
       'hosts.',
     ],
   },
+  'haproxy-taken': {
+    title: 'haproxy of a node serves something of yours',
+    why: [
+      'With `loadBalancer.kind: local` kbuild writes the configuration of haproxy on every node. What haproxy serves',
+      'there now would end: move it to another host or program, or choose another load balancer.',
+    ],
+  },
   'balancer-configuration': {
     title: 'kbuild cannot take API servers out of a load balancer',
     why: 'Its HAProxy has the configuration of an older kbuild, or socat is missing. Run `kbuild up` first.',

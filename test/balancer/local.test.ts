@@ -1,7 +1,7 @@
 /** `loadBalancer.kind: local`: haproxy of every node, and a port of the loopback interface as the endpoint. */
 import { describe, expect, test } from 'vitest';
 import { balancerPackages, balancerSteps, formerBalancerSteps } from '../../src/balancer/balancer.phases.ts';
-import { formerBinds, haproxyConfig } from '../../src/balancer/haproxy.step.ts';
+import { formerBinds, haproxy, haproxyConfig } from '../../src/balancer/haproxy.step.ts';
 import { ailments } from '../../src/cluster/ailments.ts';
 import { refusedOfLive } from '../../src/cluster/live.ts';
 import type { LinuxFacts } from '../../src/cluster/fleet/linux.ts';
@@ -113,6 +113,30 @@ describe('haproxy of a node', () => {
     expect(bindsOf(text)).toEqual([LOCAL]);
     expect(text).toContain('server cp1 10.0.0.11:6443\n    server cp2 10.0.0.12:6443\n');
     expect(text).not.toContain('frontend health');
+  });
+
+  test('asks API servers less often the more nodes there are, and the same for one more', () => {
+    const intervalOf = (count: number): string => {
+      const more = Array.from({ length: count - 1 }, (_, i) => ({ ...w1, name: `n${String(i)}` }));
+      const text = haproxyConfig(seen({ ...local, hosts: [cp1, ...more] }, cp1, LOCAL));
+      return / inter (\d+ms) .* downinter \1 /.exec(text)![1]!;
+    };
+    expect([3, 40, 41, 80, 81, 500].map(intervalOf)).toEqual([
+      ...['800ms', '800ms', '1600ms'],
+      ...['1600ms', '3200ms', '12800ms'],
+    ]);
+  });
+
+  test('is left alone, and refused, while it serves something of the user’s', () => {
+    const services = new Map([['haproxy', on]]);
+    const listeners = [{ protocol: 'tcp', address: '*', port: 443, process: 'haproxy' }] as never;
+    const due = (facts: Partial<LinuxFacts>) => () =>
+      haproxy[0]!.diff(seen(local, w1, LOCAL, { services, files: new Map(), ...facts }));
+    expect(due({ listeners })).toThrow(/w1: refused: its haproxy serves something else already \(port 443\)/);
+    // The package has just started it, or it is a pod of the host's network, or kbuild's own.
+    expect(due({})).not.toThrow();
+    expect(due({ listeners, services: new Map() })).not.toThrow();
+    expect(due({ listeners, ownFiles: [paths.haproxyConfig] })).not.toThrow();
   });
 
   test('needs neither keepalived nor an opening of the firewall', () => {

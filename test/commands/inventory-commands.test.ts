@@ -13,6 +13,7 @@ import { runValidate } from '../../src/commands/validate.ts';
 import type { Context } from '../../src/session/context.ts';
 import { withRun } from '../../src/session/with-run.ts';
 import { outputFaults } from '../tools/documents.ts';
+import { problemsOf } from '../inventory/load.ts';
 
 let folder: string;
 let out: string;
@@ -182,7 +183,7 @@ test('init holds each answer against the rules when it is given, and asks again'
     ...['perhaps', 'no'],
     ...['v1.36', '1.22.0', '1.36.3'],
     ...['10.0.0.22', 'x', ''],
-    ...['', 'https://x', '10.0.0.11', 'k8s.example.com:6443'],
+    ...['https://x', '10.0.0.11', 'k8s.example.com:6443'],
   ];
   expect(await runInit(context(), { inventory: 'new.yaml' })).toBe(0);
   expect(answers).toEqual([]);
@@ -203,7 +204,6 @@ test('init holds each answer against the rules when it is given, and asks again'
       "Kubernetes 1.22 is not supported by this version",
       "is the address of "cp3"; a virtual address belon",
       "is required: a free IPv4 address that the hosts ",
-      "several control planes need an endpoint that bel",
       "must be host:port without "https://", e.g. "k8s.",
       "is the address of "cp"; name a load balancer or ",
     ]
@@ -221,6 +221,12 @@ test('init holds each answer against the rules when it is given, and asks again'
     '  - { name: cp2, address: 10.0.0.21, role: control-plane, taints: [], ssh: { port: 2222 } }',
     '  - { name: cp3, address: 10.0.0.22, role: control-plane, taints: [], ssh: { user: admin } }',
   ]);
+});
+
+test('several control planes without an address of their own get a balancer on every node', async () => {
+  expect(await runInit(context(), { controlPlane: ['10.0.0.11', '10.0.0.12', '10.0.0.13'], ssh: false })).toBe(0);
+  expect(out).toContain('\n  kind: local\n');
+  expect(await problemsOf(out)).toEqual([]);
 });
 
 describe('init --hosts, without SSH', () => {

@@ -163,7 +163,7 @@ export const endpointOfMany: Rule = ({ hosts, kubernetes, loadBalancer }) => {
       problem(
         path,
         'is required with several control planes: host:port of a load balancer before them, e.g. ' +
-          '"k8s.example.com:6443"',
+          '"k8s.example.com:6443"; or let kbuild build one, e.g. with "loadBalancer: { kind: local }"',
       ),
     ];
   const own = many.find((host) => isAt(kubernetes, host));
