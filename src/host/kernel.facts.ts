@@ -27,6 +27,12 @@ export const modules = probeInPlace(script('host/probe-modules.sh'), (out) => {
   return { overlay, br_netfilter: brNetfilter, nf_conntrack: nfConntrack };
 });
 
+/** What network plugins need of the running kernel: its types, and the file system of BPF, mounted or not. */
+export const kernelFeatures = probeInPlace(
+  sh`if [ -r /sys/kernel/btf/vmlinux ]; then echo btf; fi; if grep -qw bpf$ /proc/filesystems; then echo bpffs; fi`,
+  (out): ReadonlySet<string> => new Set(lines(out)),
+);
+
 /** A value of a kernel setting as it is compared: the kernel separates numbers by tabs. */
 const plainValue = (value: string): string => value.trim().replaceAll(/\s+/g, ' ');
 

@@ -1,17 +1,16 @@
 import { apiPort } from '../inventory/api-server.ts';
 import { balancers } from '../inventory/hosts.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
-import type { Client, ListeningPort } from '../inventory/network-plugins.ts';
+import { type Client, hasKubeProxy, type ListeningPort } from '../inventory/network-plugins.ts';
 import { networkPlugin } from '../network/plugins.value.ts';
 
 const tcp = (port: number, program: string, from: Client): ListeningPort => ({ port, protocol: 'tcp', program, from });
 
 /** On every Kubernetes node: the kubelet and kube-proxy (health for load balancers, and metrics). */
-const NODE: readonly ListeningPort[] = [
+const nodePorts = (inventory: Inventory): readonly ListeningPort[] => [
   tcp(10250, 'kubelet', 'control-planes'),
   tcp(10248, 'kubelet', 'itself'),
-  tcp(10256, 'kube-proxy', 'everybody'),
-  tcp(10249, 'kube-proxy', 'itself'),
+  ...(hasKubeProxy(inventory) ? [tcp(10256, 'kube-proxy', 'everybody'), tcp(10249, 'kube-proxy', 'itself')] : []),
 ];
 
 const ETCD: readonly ListeningPort[] = [
@@ -40,12 +39,12 @@ export function listeningPorts(inventory: Inventory, host: Host): readonly Liste
         tcp(10257, 'kube-controller-manager', 'itself'),
         tcp(10259, 'kube-scheduler', 'itself'),
         ...(inventory.etcd.topology === 'stacked' ? ETCD : []),
-        ...NODE,
+        ...nodePorts(inventory),
         ...network,
         ...balancer,
       ];
     case 'worker':
-      return [...NODE, ...network, ...balancer];
+      return [...nodePorts(inventory), ...network, ...balancer];
     case 'etcd':
       return [...ETCD, tcp(10250, 'kubelet', 'itself'), tcp(10248, 'kubelet', 'itself')];
     case 'load-balancer':

@@ -1,3 +1,5 @@
+import { isObject, type JsonObject } from '../shell/decode.ts';
+
 /**
  * The hosts that connect to a port. `itself`: the program listens on the loopback interface, or only its host uses it.
  */
@@ -32,12 +34,18 @@ export interface Calico {
 
 /** Settings of Cilium. */
 export interface Cilium {
-  readonly image: string;
-  readonly operatorImage: string;
-  /** How packets reach pods of other hosts; `none`: by routes. */
-  readonly tunnel: 'vxlan' | 'geneve' | 'none';
-  /** `wireguard`: packets between pods of different hosts are encrypted. */
-  readonly encryption: 'none' | 'wireguard';
+  readonly version: string;
+  /** How packets reach pods of other hosts; `native`: by routes. */
+  readonly routing: 'vxlan' | 'geneve' | 'native';
+  /** Who divides the pod network among the nodes. */
+  readonly ipam: 'kubernetes' | 'cluster-pool';
+  /** UDP port of the tunnel; undefined without one. */
+  readonly port: number | undefined;
+  /** True: packets between pods of different hosts are encrypted. */
+  readonly wireguard: boolean;
+  readonly hubble: boolean;
+  /** True: Cilium serves Services instead of kube-proxy. */
+  readonly replacesKubeProxy: boolean;
 }
 
 /** The network of Windows hosts. */
@@ -73,14 +81,11 @@ export type PluginSettings =
 /** A value of `network.plugin`. */
 export type PluginName = PluginSettings['plugin'];
 
-/**
- * Network plugins whose settings an inventory may hold, and that kbuild cannot install: `validate` refuses an inventory
- * with one.
- */
-export type UnbuiltPlugin = 'cilium';
-
-/** A network plugin that kbuild installs, or leaves to the user: each list of parts has one for every such plugin. */
-export type BuiltPlugin = Exclude<PluginName, UnbuiltPlugin>;
+/** False for a cluster without kube-proxy. */
+export const hasKubeProxy = ({ kubeadm }: { readonly kubeadm: { readonly cluster: JsonObject } }): boolean => {
+  const { proxy } = kubeadm.cluster;
+  return !isObject(proxy) || proxy['disabled'] !== true;
+};
 
 /** The settings of one network plugin. */
 export type SettingsOf<P extends PluginName> = PluginSettings & { readonly plugin: P };

@@ -58,11 +58,15 @@ export const noCniRemains: Step = {
     const interfaces = facts.interfaces.map(({ name }) => name).filter((name) => leaves.interfaces.test(name));
     const routes = leaves.blackholes ? blackholes(inventory, facts) : [];
     const found = [...interfaces, ...routes.map((route) => `blackhole ${route}`), ...files];
+    const programs = leaves.programs === true ? '1' : '';
     if (found.length === 0) return [];
     return [
       {
         summary: `remove what the network plugin left (found ${some(found)})`,
-        apply: runs(host, script('kubeadm/clean-cni.sh', { INTERFACES: interfaces, ROUTES: routes, FILES: files })),
+        apply: runs(
+          host,
+          script('kubeadm/clean-cni.sh', { INTERFACES: interfaces, ROUTES: routes, FILES: files, PROGRAMS: programs }),
+        ),
       },
     ];
   },

@@ -36,7 +36,6 @@ const windows: WindowsPlugin<'calico'> = {
 export const calico: NetworkPlugin<'calico'> = {
   name: 'calico',
   title: 'Calico',
-  isSupported: true,
   agent: {
     label: { name: 'k8s-app', value: 'calico-node' },
     object: INSTALLATION,

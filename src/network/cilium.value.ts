@@ -1,12 +1,11 @@
-import type { ListeningPort } from '../inventory/network-plugins.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import { hasKubeProxy, type ListeningPort } from '../inventory/network-plugins.ts';
+import { isObject } from '../shell/decode.ts';
 import { type InventoryWith, type NetworkPlugin, VXLAN_BYTES } from './plugin.value.ts';
 
-// These values come from the sources of Cilium 1.20.2. kbuild has never run Cilium. Sources:
-// Documentation/operations/system_requirements.rst ("Firewall Rules"), install/kubernetes/cilium/values.yaml,
-// pkg/mtu/mtu.go, pkg/defaults, and `cilium-dbg post-uninstall-cleanup`.
+// Sources: Cilium 1.19.5, Documentation/operations/system_requirements.rst ("Firewall Rules"),
+// install/kubernetes/cilium/values.yaml, pkg/mtu/mtu.go, pkg/defaults, and `cilium-dbg post-uninstall-cleanup`.
 
-const VXLAN_PORT = 8472;
-const GENEVE_PORT = 6081;
 const WIREGUARD_PORT = 51_871;
 
 /** pkg/mtu/mtu.go: WireGuard's headers, and room for their padding. */
@@ -24,29 +23,36 @@ const port = (
   from,
 });
 
-const tunnelPort = ({ network: { cilium: settings } }: InventoryWith<'cilium'>): number | undefined =>
-  ({ vxlan: VXLAN_PORT, geneve: GENEVE_PORT, none: undefined })[settings.tunnel];
-
 /** Metrics, health and API of agent and operator that only their own host uses. */
 const LOOPBACK: readonly ListeningPort[] = [
   ...[9878, 9879, 9890, 9891].map((number) => port(number, 'tcp', 'cilium-agent', 'itself')),
   port(9234, 'tcp', 'cilium-operator', 'itself'),
 ];
 
-/** Cilium beside kube-proxy: addresses of pods from Kubernetes (`ipam.mode: kubernetes`), without Envoy and Hubble. */
+/** The images of the containers in an object, at any depth. */
+function imagesIn(value: unknown): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap(imagesIn);
+  if (!isObject(value)) return [];
+  const own = typeof value['image'] === 'string' && typeof value['name'] === 'string' ? [value['image']] : [];
+  return [...own, ...Object.values(value).flatMap(imagesIn)];
+}
+
+/** True where the network plugin is Cilium. */
+export const usesCilium = (inventory: Inventory): inventory is InventoryWith<'cilium'> =>
+  inventory.network.plugin === 'cilium';
+
+/** Cilium, installed by its chart: beside kube-proxy or in its place. */
 export const cilium: NetworkPlugin<'cilium'> = {
   name: 'cilium',
   title: 'Cilium',
-  isSupported: false,
   agent: {
     label: { name: 'k8s-app', value: 'cilium' },
     object: 'apps/v1/DaemonSet/kube-system/cilium',
     cniConfig: '05-cilium.conflist',
     logs: 'kubectl -n kube-system logs -l k8s-app=cilium',
   },
-  namespaces: [],
-  // Not removed: BPF programs on the host's own interfaces and in cgroups. Only Cilium's own tool or a reboot removes
-  // them.
+  // Its chart makes the first, for certificates of policies.
+  namespaces: ['cilium-secrets'],
   files: [
     '/etc/cni/net.d/05-cilium.conflist',
     '/etc/sysctl.d/99-zzz-override_cilium.conf',
@@ -60,25 +66,40 @@ export const cilium: NetworkPlugin<'cilium'> = {
   interfaceNames: ['cilium_*', 'lxc*'],
   chains: ['CILIUM_', 'OLD_CILIUM_'],
   ofNode: { interfaces: [], files: [] },
-  owns: { 'cluster.proxy.disabled': 'Cilium runs beside kube-proxy' },
+  owns: {},
+  addressesFromNode: true,
+  kernel: { least: '5.10', features: ['btf', 'bpffs'] },
   windows: undefined,
-  vxlanPort: (inventory) => (inventory.network.cilium.tunnel === 'vxlan' ? tunnelPort(inventory) : undefined),
-  overheadBytes: ({ network: { cilium: settings } }) =>
+  vxlanPort: ({
+    network: {
+      cilium: { routing, port: tunnel },
+    },
+  }) => (routing === 'vxlan' ? tunnel : undefined),
+  overheadBytes: ({
+    network: {
+      cilium: { routing, wireguard },
+    },
+  }) =>
     // A Geneve header without options is as long as a VXLAN header.
-    (settings.tunnel === 'none' ? 0 : VXLAN_BYTES) + (settings.encryption === 'wireguard' ? WIREGUARD_BYTES : 0),
+    (routing === 'native' ? 0 : VXLAN_BYTES) + (wireguard ? WIREGUARD_BYTES : 0),
   ports: (inventory) => {
-    const tunnel = tunnelPort(inventory);
+    const { port: tunnel, wireguard, hubble } = inventory.network.cilium;
     return [
       ...(tunnel === undefined ? [] : [port(tunnel, 'udp', 'cilium', 'nodes')]),
-      ...(inventory.network.cilium.encryption === 'wireguard' ? [port(WIREGUARD_PORT, 'udp', 'cilium', 'nodes')] : []),
+      ...(wireguard ? [port(WIREGUARD_PORT, 'udp', 'cilium', 'nodes')] : []),
       port(4240, 'tcp', 'cilium-agent', 'nodes'),
+      ...(hubble ? [port(4244, 'tcp', 'cilium-agent', 'nodes')] : []),
+      ...(hasKubeProxy(inventory) ? [] : [port(10_256, 'tcp', 'cilium-agent', 'everybody')]),
       port(9963, 'tcp', 'cilium-operator', 'everybody'),
       ...LOOPBACK,
     ];
   },
-  images: ({ network }) => [network.cilium.image, network.cilium.operatorImage],
+  images: ({ network }: InventoryWith<'cilium'>) => [
+    ...new Set(network.manifests.flatMap(({ objects }) => imagesIn(objects))),
+  ],
   leaves: () => ({
     interfaces: /^(?:cilium_(?:host|net|vxlan|geneve|wg0)|lxc[0-9a-f]{12}|lxc_health)$/,
     blackholes: false,
+    programs: true,
   }),
 };

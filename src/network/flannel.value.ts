@@ -54,7 +54,6 @@ const vxlanPort = ({ network: { flannel: settings } }: InventoryWith<'flannel'>)
 export const flannel: NetworkPlugin<'flannel'> = {
   name: 'flannel',
   title: 'flannel',
-  isSupported: true,
   agent: {
     label: { name: 'app', value: 'flannel' },
     object: `apps/v1/DaemonSet/${FLANNEL_NAMESPACE}/kube-flannel-ds`,

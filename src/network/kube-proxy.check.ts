@@ -1,7 +1,7 @@
 import { type CheckGroup, eachHost } from '../engine/check.ts';
 import { knownDistribution } from '../host/packages/distributions.value.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import { isObject } from '../shell/decode.ts';
+import { hasKubeProxy } from '../inventory/network-plugins.ts';
 import { compareVersions } from '../versions.ts';
 
 /**
@@ -66,9 +66,8 @@ const kubeProxyMode = eachHost(
     const distribution = knownDistribution(facts);
     const older = mendedIn(inventory);
     const isNode = host.role === 'control-plane' || host.role === 'worker';
-    const { proxy } = inventory.kubeadm.cluster;
-    if (isObject(proxy) && proxy['disabled'] === true) return [];
-    if (!isNode || mode !== 'iptables' || distribution?.nftablesSince === undefined) return [];
+    if (!hasKubeProxy(inventory) || !isNode || mode !== 'iptables' || distribution?.nftablesSince === undefined)
+      return [];
     if (compareVersions(facts.osRelease.versionId, distribution.nftablesSince) < 0) return [];
     return [
       {

@@ -1,5 +1,6 @@
 import type { UserManifest } from '../inventory/inventory.ts';
 import type { PluginName, SettingsOf } from '../inventory/network-plugins.ts';
+import type { ChartEntry } from '../inventory/schema/charts.ts';
 import type { ManifestEntry } from '../inventory/schema/formats.ts';
 import type { Path } from '../inventory/schema/path.ts';
 import type { Rule } from '../inventory/schema/rule.ts';
@@ -20,6 +21,12 @@ export interface PluginFile<P extends PluginName = PluginName> {
   /** Checks an inventory that uses another plugin. */
   readonly otherwise?: Rule;
   readonly manifests?: PluginManifests;
+  /** The setting that names the plugin's chart, and that chart. */
+  readonly chart?: {
+    readonly path: Path;
+    /** `endpoint`: where clients reach the API, as `host:port`. */
+    entry(file: InventoryFile, endpoint: string): ChartEntry;
+  };
   /** The settings, with all defaults filled in. */
   settings(file: InventoryFile): SettingsOf<P>;
 }

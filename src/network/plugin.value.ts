@@ -1,5 +1,8 @@
 import type { Host, Inventory } from '../inventory/inventory.ts';
-import type { ListeningPort, PluginName, SettingsOf, UnbuiltPlugin } from '../inventory/network-plugins.ts';
+import type { ListeningPort, PluginName, SettingsOf } from '../inventory/network-plugins.ts';
+
+/** `btf`: the types of the running kernel, in /sys/kernel/btf. `bpffs`: the file system of BPF. */
+export type KernelFeature = 'btf' | 'bpffs';
 
 /** An inventory with this network plugin. */
 export type InventoryWith<P extends PluginName> = Inventory & { readonly network: { readonly plugin: P } };
@@ -23,6 +26,8 @@ interface Leftovers {
   readonly interfaces: RegExp;
   /** True: the host has `blackhole` routes inside podSubnet. They would drop packets of the next pod network. */
   readonly blackholes: boolean;
+  /** True: the kernel has BPF programs, rules for routes and a mount of it. */
+  readonly programs?: true;
 }
 
 /** A network program of Windows hosts that is not part of a Kubernetes release. */
@@ -62,8 +67,6 @@ export interface NetworkPlugin<P extends PluginName = PluginName> {
   readonly name: P;
   /** Its name as its project writes it. */
   readonly title: string;
-  /** False: kbuild has no steps that install it, and `validate` refuses an inventory with it. */
-  readonly isSupported: P extends UnbuiltPlugin ? false : true;
   /** undefined: the user installs the network. */
   readonly agent: Agent | undefined;
   /** Namespaces of its pods and of its operator, beside kube-system. */
@@ -90,6 +93,8 @@ export interface NetworkPlugin<P extends PluginName = PluginName> {
   readonly needsKubeProxy?: true;
   /** True: a pod's address is always in its node's part of the pod network (`podCIDR`). */
   readonly addressesFromNode?: true;
+  /** What it needs of the kernel of Linux nodes, beside what Kubernetes needs. */
+  readonly kernel?: { readonly least: string; readonly features: readonly KernelFeature[] };
   /** undefined: kbuild does not install it on Windows hosts. */
   readonly windows: WindowsPlugin<P> | undefined;
   /** UDP port of VXLAN between hosts; undefined: it does not use VXLAN. */

@@ -1,26 +1,17 @@
 import type { PluginName } from '../inventory/network-plugins.ts';
 import type { ManifestEntry } from '../inventory/schema/formats.ts';
-import { ciliumSettings } from '../inventory/schema/network.ts';
 import type { Path } from '../inventory/schema/path.ts';
-import { problem, type Rule } from '../inventory/schema/rule.ts';
+import type { Rule } from '../inventory/schema/rule.ts';
 import type { InventoryFile } from '../inventory/schema/schema.ts';
 import { calico } from './calico.file.ts';
+import { cilium } from './cilium.file.ts';
 import { flannel } from './flannel.file.ts';
 import type { PluginFile } from './plugin.file.ts';
-import { networkPluginNamed, networkPlugins } from './plugins.value.ts';
 
 const FILES: { readonly [P in PluginName]: PluginFile<P> } = {
   flannel,
   calico,
-  cilium: {
-    settings: ({ network }) => ({
-      plugin: 'cilium',
-      cilium: network.cilium ?? ciliumSettings.parse({}),
-      windows: undefined,
-    }),
-    otherwise: ({ network: { cilium } }) =>
-      cilium === undefined ? [] : [problem(['network', 'cilium'], 'is for the plugin cilium, which is not built yet')],
-  },
+  cilium,
   none: { settings: () => ({ plugin: 'none', windows: undefined }) },
 };
 
@@ -35,19 +26,6 @@ export const pluginManifests = (
     manifests === undefined ? [] : [{ at: manifests.path, entries: manifests.entries(file) }],
   );
 
-/** Refuses network plugins that kbuild cannot install. */
-const builtPlugin: Rule = ({ network: { plugin } }) => {
-  if (networkPluginNamed(plugin).isSupported) return [];
-  const names = networkPlugins.flatMap(({ name, isSupported }) => (isSupported ? [name] : []));
-  return [
-    problem(
-      ['network', 'plugin'],
-      `${plugin} is not built yet: kbuild has no steps that install it; use one of: ${names.join(', ')}; with none, ` +
-        'its chart in charts installs it (docs/charts.md)',
-    ),
-  ];
-};
-
 /** Checks the settings of the network plugin. Refuses settings of another plugin: they would have no effect. */
 const pluginSettings: Rule = (file) =>
   Object.values(FILES).flatMap((each: PluginFile) => {
@@ -56,4 +34,4 @@ const pluginSettings: Rule = (file) =>
   });
 
 /** Rules about the network plugin. */
-export const pluginRules: readonly Rule[] = [builtPlugin, pluginSettings];
+export const pluginRules: readonly Rule[] = [pluginSettings];

@@ -2,9 +2,11 @@ import type { Fleet } from '../cluster/fleet/fleet.ts';
 import { type ClusterUp, objectKey } from '../cluster/fleet/view.ts';
 import { Refused } from '../errors.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import type { BuiltPlugin, PluginName, SettingsOf } from '../inventory/network-plugins.ts';
+import type { PluginName, SettingsOf } from '../inventory/network-plugins.ts';
 import { ofCluster, within } from '../shell/decode.ts';
 import { calicoRefusals } from './calico.refusal.ts';
+import { ciliumRefusals } from './cilium.refusal.ts';
+import { usesCilium } from './cilium.value.ts';
 import { flannelRefusals } from './flannel.refusal.ts';
 import { CONFIG_ANNOTATION, type InventoryWith, type NetworkPlugin } from './plugin.value.ts';
 import { networkPlugins } from './plugins.value.ts';
@@ -16,7 +18,7 @@ interface LiveNetwork<P extends PluginName = PluginName> {
 /**
  * Network plugins that can run on Windows hosts: on these alone a setting needs another network than Linux hosts have.
  */
-type OnWindows = { [P in BuiltPlugin]: SettingsOf<P>['windows'] extends undefined ? never : P }[BuiltPlugin];
+type OnWindows = { [P in PluginName]: SettingsOf<P>['windows'] extends undefined ? never : P }[PluginName];
 
 const PLUGINS: { readonly [P in OnWindows]: LiveNetwork<P> } = {
   flannel: { refusals: flannelRefusals },
@@ -45,13 +47,17 @@ function installed(cluster: ClusterUp, { manifests }: Inventory): NetworkPlugin 
   const users = new Set(manifests.flatMap((each) => each.objects).map(objectKey));
   // The live objects may be unknown: they are read only where a key is in both lists.
   const ours = new Set(cluster.owned.filter((key) => !users.has(key) || isOfKbuild(cluster, key)));
-  return networkPlugins.find(({ agent, isSupported }) => isSupported && agent !== undefined && ours.has(agent.object));
+  return networkPlugins.find(({ agent }) => agent !== undefined && ours.has(agent.object));
 }
 
-/** Refuses to replace or remove the network plugin that kbuild installed: all pods would lose their network. */
+/**
+ * Refuses to replace or remove the network plugin that kbuild installed: all pods would lose their network. Refuses too
+ * what Cilium cannot change.
+ */
 export function pluginChange(inventory: Inventory, cluster: ClusterUp): readonly Refused<'network-plugin-changed'>[] {
   const { plugin } = inventory.network;
   const found = installed(cluster, inventory)?.name;
+  if (found === 'cilium' && usesCilium(inventory)) return ciliumRefusals(inventory, cluster);
   if (found === undefined || found === plugin) return [];
   return [
     new Refused(

@@ -1,23 +1,30 @@
 import { manifest, type Manifest } from '../engine/objects.ts';
 import type { Step } from '../engine/step.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import type { BuiltPlugin } from '../inventory/network-plugins.ts';
+import type { PluginName } from '../inventory/network-plugins.ts';
 import { calico, calicoOperator } from './calico.step.ts';
 import { flannel } from './flannel.step.ts';
 import type { PluginPart } from './plugin.step.ts';
 
-const PARTS = {
+/** Cilium's objects, as its chart has them. Its operator makes the CRDs. */
+const cilium: PluginPart<'cilium'> = {
+  name: 'cilium',
+  manifest: ({ network: { cilium: settings, manifests } }) => {
+    const how = [settings.routing, ...(settings.replacesKubeProxy ? ['without kube-proxy'] : [])].join(', ');
+    const objects = manifests.flatMap((each) => each.objects);
+    return { title: `Cilium ${settings.version} (${how})`, objects, compare: 'hash' };
+  },
+};
+
+const PARTS: { readonly [P in PluginName]: readonly PluginPart<P>[] } = {
   flannel: [flannel],
   calico: [calicoOperator, calico],
+  cilium: [cilium],
   // The user installs the network.
   none: [],
-} satisfies { readonly [P in BuiltPlugin]: readonly PluginPart<P>[] };
+};
 
-function partsOf({ network: { plugin } }: Inventory): readonly PluginPart[] {
-  // Without a network the nodes would never become ready, and `up` would wait for them.
-  if (!(plugin in PARTS)) throw new Error(`kbuild cannot install ${plugin}, and validate refuses it`);
-  return PARTS[plugin as BuiltPlugin];
-}
+const partsOf = ({ network: { plugin } }: Inventory): readonly PluginPart[] => PARTS[plugin];
 
 /** The objects of the network plugin, in the order in which they are applied. */
 export const networkManifests = (inventory: Inventory): readonly Manifest[] =>

@@ -9,7 +9,6 @@ import type { NetworkPlugin, WindowsPlugin } from './plugin.value.ts';
 export const none: NetworkPlugin<'none'> = {
   name: 'none',
   title: 'none',
-  isSupported: true,
   agent: undefined,
   namespaces: [],
   files: [],
@@ -48,22 +47,14 @@ export const windowsPlugins: readonly (WindowsPlugin & Pick<NetworkPlugin, 'titl
   );
 
 /** Prefixes of the chains of the network plugins that kbuild installs. */
-export const pluginChains: readonly string[] = networkPlugins.flatMap(({ isSupported, chains }) =>
-  isSupported ? chains : [],
-);
+export const pluginChains: readonly string[] = networkPlugins.flatMap(({ chains }) => chains);
 
 /** Tables of nftables of the network plugins that kbuild installs. */
-export const pluginTables: readonly string[] = networkPlugins.flatMap(({ isSupported, tables = [] }) =>
-  isSupported ? tables : [],
-);
+export const pluginTables: readonly string[] = networkPlugins.flatMap(({ tables = [] }) => tables);
 
-/** True for an interface that a network plugin created on a Linux host, even a plugin that kbuild does not install. */
+/** True for an interface that a network plugin created on a Linux host. */
 export const isPluginInterface = (name: string): boolean =>
   networkPlugins.some(({ interfaces }) => interfaces.test(name));
-
-/** True for an interface of a network plugin that kbuild installs. */
-export const isOwnPluginInterface = (name: string): boolean =>
-  networkPlugins.some(({ isSupported, interfaces }) => isSupported && interfaces.test(name));
 
 /**
  * Files and folders of network plugins that reset removes from a Linux host. Those of the default plugin are removed

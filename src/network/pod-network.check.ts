@@ -4,7 +4,9 @@ import { objectKey } from '../cluster/fleet/view.ts';
 import { type Check, type CheckGroup, eachHost, type Finding } from '../engine/check.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
 import { overlap } from '../inventory/subnets.ts';
-import { isOwnPluginInterface, networkPlugin } from './plugins.value.ts';
+import { compareVersions } from '../versions.ts';
+import type { KernelFeature } from './plugin.value.ts';
+import { isPluginInterface, networkPlugin } from './plugins.value.ts';
 import type { PodBlocked } from './pod-network.survey.ts';
 import { serviceCidr } from './service-subnets.step.ts';
 
@@ -124,7 +126,7 @@ function grouped(blocked: readonly PodBlocked[]): ReadonlyMap<string, readonly P
 /**
  * True for an interface that a former node left, and that kbuild's network plugin takes over: `leftovers` warns of it.
  */
-const isLeftover = (device: string): boolean => device === 'kube-ipvs0' || isOwnPluginInterface(device);
+const isLeftover = (device: string): boolean => device === 'kube-ipvs0' || isPluginInterface(device);
 
 const routeOverlap = eachHost(
   {
@@ -167,7 +169,35 @@ const routeOverlap = eachHost(
   },
 );
 
+const FEATURES: Readonly<Record<KernelFeature, string>> = {
+  btf: 'no /sys/kernel/btf/vmlinux',
+  bpffs: 'no file system bpf',
+};
+
+const pluginKernel = eachHost(
+  {
+    name: 'plugin-kernel',
+    title: 'the kernel has what the network plugin needs',
+    why:
+      'Cilium needs kernel 5.10, the types of the running kernel (BTF, `CONFIG_DEBUG_INFO_BTF`) and the file system ' +
+      'of BPF (`CONFIG_BPF_SYSCALL`): its agent ends at its start without them, and the node never becomes Ready. It ' +
+      'mounts the file system itself.',
+    severities: ['error'],
+  },
+  ({ inventory, host, facts }) => {
+    const { kernel, title } = networkPlugin(inventory);
+    if (kernel === undefined || (host.role !== 'control-plane' && host.role !== 'worker')) return [];
+    const version = /^\d+(?:\.\d+)*/.exec(facts.kernel)?.[0] ?? '0';
+    const lacks = kernel.features.filter((name) => !facts.kernelFeatures.has(name)).map((name) => FEATURES[name]);
+    return [...(compareVersions(version, kernel.least) < 0 ? [`needs ${kernel.least}`] : []), ...lacks].map((what) => ({
+      severity: 'error',
+      message: `runs kernel ${facts.kernel}, and ${title} cannot run there: ${what}`,
+      remedy: 'boot a kernel that has it, or choose another network.plugin',
+    }));
+  },
+);
+
 export const podNetworkChecks: CheckGroup = {
-  host: [cniConfiguration, routeOverlap],
+  host: [cniConfiguration, pluginKernel, routeOverlap],
   survey: [podNetwork],
 };

@@ -2,7 +2,6 @@ import { stringify } from 'yaml';
 import type { Check } from '../engine/check.ts';
 import type { ExitCodePage } from '../exit-codes.ts';
 import type { Setting } from '../inventory/file/settings.ts';
-import { networkPlugins } from '../network/plugins.value.ts';
 import type { NamedRefusal } from '../refusals/refusals.ts';
 import { table } from './text.ts';
 
@@ -129,18 +128,9 @@ function pagesOf(path: string): readonly string[] {
   return [`docs/inventory.md#${section!.toLowerCase()}`, ...(page === undefined ? [] : [PAGES[page]!])];
 }
 
-/** Settings whose values are components, and the components. */
-const COMPONENTS: Readonly<Record<string, readonly { readonly name: string; readonly isSupported?: boolean }[]>> = {
-  'network.plugin': networkPlugins,
-};
-
-/** The allowed values; of components, also whether kbuild can install them. */
-const valuesOf = ({ path, allowed, default: preset }: Setting): Explanation['values'] =>
-  allowed.map((value) => {
-    const component = COMPONENTS[path]?.find(({ name }) => name === value);
-    const notes = [value === preset ? 'the default' : '', component?.isSupported === false ? 'not built yet' : ''];
-    return { value, note: notes.filter((note) => note !== '').join(', ') };
-  });
+/** The allowed values. */
+const valuesOf = ({ allowed, default: preset }: Setting): Explanation['values'] =>
+  allowed.map((value) => ({ value, note: value === preset ? 'the default' : '' }));
 
 /** A value below the names of its path, e.g. `{ hosts: [{ labels: … }] }`. */
 export function placed(path: string, value: unknown): unknown {

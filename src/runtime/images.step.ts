@@ -2,6 +2,7 @@ import { hasKubelet } from '../cluster/fleet/joined.ts';
 import { runs } from '../engine/combinators.ts';
 import type { Change, Step, Target } from '../engine/step.ts';
 import { fileChanges, type WantedFile } from '../host/file.step.ts';
+import { hasKubeProxy } from '../inventory/network-plugins.ts';
 import { networkPlugin } from '../network/plugins.value.ts';
 import { script } from '../templates.ts';
 import { pendingMove } from './change.step.ts';
@@ -18,7 +19,10 @@ export function roleImages({ inventory, host }: Pick<Target, 'inventory' | 'host
   const { kubernetes } = inventory;
   // A host of role etcd is no node.
   if (host.role === 'etcd') return [pauseImage(inventory)].map(fullName);
-  const components = [...(host.role === 'control-plane' ? CONTROL_PLANE : []), 'kube-proxy'];
+  const components = [
+    ...(host.role === 'control-plane' ? CONTROL_PLANE : []),
+    ...(hasKubeProxy(inventory) ? ['kube-proxy'] : []),
+  ];
   return [
     ...components.map((name) => `${kubernetes.imageRepository}/${name}:v${kubernetes.version}`),
     pauseImage(inventory),

@@ -59,5 +59,5 @@ if ip link show kube-ipvs0 >/dev/null 2>&1; then
   ip link delete kube-ipvs0
 fi
 if command -v ipset >/dev/null; then
-  for set in $(ipset list -n 2>/dev/null | grep -E '^(KUBE-|cali[46]0)' || true); do ipset destroy "$set" || true; done
+  for set in $(ipset list -n 2>/dev/null | grep -E '^(KUBE-|cali[46]0|cilium_node_set_)' || true); do ipset destroy "$set" || true; done
 fi

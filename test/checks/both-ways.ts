@@ -9,7 +9,7 @@ import { CA, clusterOf, memberOf, nodeOf, podOf, spaceOf } from '../fakes/cluste
 import type { FactOverrides, RawAnswers } from '../fakes/facts.ts';
 import { filesWith } from '../fakes/files.ts';
 import { hosts, inventory, windowsHost } from '../fakes/inventory.ts';
-import { flannelNetwork, mixedFlannel } from '../fakes/network.ts';
+import { ciliumNetwork, flannelNetwork, mixedFlannel, withNetwork } from '../fakes/network.ts';
 import type { MachineChange } from '../fakes/windows.ts';
 import { addService, type Machine } from '../windows/host/machine.ts';
 
@@ -1049,6 +1049,18 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
     },
   ],
   'cni-configuration': [{ finds: /05-cilium\.conflist/, bad: w1({ cniConfigurations: '05-cilium.conflist\n' }) }],
+  'plugin-kernel': [
+    {
+      finds: /and Cilium cannot run there: needs 5\.10$/m,
+      bad: { inventory: withNetwork(inventory(), ciliumNetwork()), ...w1({ kernel: '5.4.0-1-amd64\n' }) },
+      good: { inventory: withNetwork(inventory(), ciliumNetwork()) },
+    },
+    {
+      finds: /Cilium cannot run there: no \/sys\/kernel\/btf\/vmlinux$/m,
+      bad: { inventory: withNetwork(inventory(), ciliumNetwork()), ...w1({ kernelFeatures: 'bpffs\n' }) },
+      good: w1({ kernelFeatures: '' }),
+    },
+  ],
   leftovers: [{ finds: /KUBE-SERVICES/, bad: w1({ kubeChains: ':KUBE-SERVICES - [0:0]\n' }) }],
   'end-of-life': [
     {

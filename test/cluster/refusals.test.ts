@@ -4,6 +4,8 @@ import { spkiFingerprint } from '../../src/certificates/fingerprint.value.ts';
 import type { ClusterUp } from '../../src/cluster/fleet/view.ts';
 import { refusals } from '../../src/cluster/up.refusal.ts';
 import { FactError } from '../../src/errors.ts';
+import type { Cilium } from '../../src/inventory/network-plugins.ts';
+import type { JsonObject } from '../../src/shell/decode.ts';
 import { Secret } from '../../src/shell/secret.ts';
 import {
   CA,
@@ -24,7 +26,7 @@ import {
   podOf,
   w1,
 } from '../fakes/cluster.ts';
-import { calicoNetwork, noNetwork } from '../fakes/network.ts';
+import { calicoNetwork, ciliumNetwork, noNetwork } from '../fakes/network.ts';
 
 const inventory = inventoryOf();
 const live = clusterOf({ nodes: nodesOf(cp1, w1) });
@@ -192,10 +194,28 @@ describe('refused', () => {
     ]);
   });
 
-  test('nothing about a plugin that kbuild does not install', () => {
+  test('a chart of the user’s that brought the network, and is gone', () => {
     const hosts = [joinedHost(cp1), joinedHost(w1)] as const;
     const former = fleetIn({ ...live, owned: ['apps/v1/DaemonSet/kube-system/cilium'] }, ...hosts);
-    expect(messages(inventoryOf({ network: noNetwork }), former)).toEqual([]);
+    expect(messages(inventoryOf({ network: noNetwork }), former)).toEqual([
+      expect.stringContaining('network.plugin is none, the cluster was made with cilium'),
+    ]);
+  });
+
+  test('another division of the pod network by Cilium, and two of its minors at once', () => {
+    const key = 'apps/v1/DaemonSet/kube-system/cilium';
+    const containers = [{ name: 'cilium-agent', image: 'quay.io/cilium/cilium:v1.18.9@sha256:0' }];
+    const objects = new Map<string, JsonObject>([
+      [key, { spec: { template: { spec: { containers } } } }],
+      ['v1/ConfigMap/kube-system/cilium-config', { data: { ipam: 'cluster-pool' } }],
+    ]);
+    const fleet = fleetIn({ ...live, owned: [key], objects }, joinedHost(cp1), joinedHost(w1));
+    const found = (cilium: Partial<Cilium>) => messages(inventoryOf({ network: ciliumNetwork(cilium) }), fleet);
+    expect(found({ ipam: 'cluster-pool' })).toEqual([]);
+    expect(found({})).toEqual([expect.stringContaining('ipam is kubernetes, the cluster was made with cluster-pool')]);
+    expect(found({ ipam: 'cluster-pool', version: '1.20.2' })).toEqual([
+      expect.stringContaining('version is 1.20.2, the cluster has 1.18.9'),
+    ]);
   });
 
   test('an adopted CA that is not the cluster’s', () => {

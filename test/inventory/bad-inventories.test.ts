@@ -369,9 +369,9 @@ const VALUES: readonly Bad[] = [
   ],
   [
     'settings of Cilium for flannel',
-    line(5, 'network:\n  cilium: { encryption: wireguard }'),
+    line(5, 'network:\n  cilium: { wireguard: true }'),
     '6:11 network.cilium:',
-    /is for the plugin cilium, which is not built yet/,
+    /is only for network\.plugin cilium/,
   ],
   [
     'settings of Calico for flannel',
@@ -419,7 +419,7 @@ const VALUES: readonly Bad[] = [
     'a network plugin that does not exist',
     also('network: { plugin: flanel }'),
     '1:20 network.plugin:',
-    /must be one of flannel, calico, none; did you mean "flannel"\?/,
+    /must be one of flannel, calico, cilium, none; did you mean "flannel"\?/,
   ],
   [
     'a container runtime that does not exist',

@@ -110,7 +110,10 @@ const MISTAKES: readonly (readonly [string, string])[] = [
   ['a port that is none', also('ssh: { port: 70000 }')],
   ['a proxy without its scheme', also('proxy: { http: "proxy:3128" }')],
   ['a network plugin that is not there', also('').replace('network:', 'network:\n  plugin: weave')],
-  ['cilium', also('').replace('network:', 'network:\n  plugin: cilium')],
+  [
+    'a setting of Cilium under the name of other tools',
+    also('').replace('network:', 'network:\n  plugin: cilium\n  cilium: { tunnel: vxlan }'),
+  ],
   ['labels as a list', also('    labels: [gpu]')],
   ['a taint without an effect', also('    taints: [dedicated]')],
   ['an unknown group', also('    groups: [gpu]')],

@@ -18,6 +18,9 @@ export const PRIVATE_REGISTRY_BCRYPT = '$2b$05$kbuildlabkbuildlabkbueOUQPTfejKvd
 /** Images that are made when a test asks for them, plain HTTP. */
 export const MORE_IMAGES_PORT = 5002;
 
+/** The same for Cilium's images. */
+export const CILIUM_IMAGES_PORT = 5003;
+
 /** Package repositories, plain HTTP with signed indexes. */
 export const PACKAGES_PORT = 8080;
 
@@ -29,6 +32,9 @@ export const REGISTRY_URL = `http://${GATEWAY}:${REGISTRY_PORT}`;
 
 /** URL of the registry of images that are made when a test asks for them. */
 export const MORE_IMAGES_URL = `http://${GATEWAY}:${MORE_IMAGES_PORT}`;
+
+/** URL of the registry of Cilium's images. */
+export const CILIUM_IMAGES_URL = `http://${GATEWAY}:${CILIUM_IMAGES_PORT}`;
 
 /** Bridges and the networks behind them: SSH and the way out; the cluster's own where a host has two interfaces. */
 export const BRIDGES = [

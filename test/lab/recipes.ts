@@ -252,6 +252,8 @@ export function recipes(
     [DOCKER_PATH]: dockerRepository(mirrors, keys, { CONTAINERD: repositories.containerd }),
     [KUBE_VIP_PATH]: kubeVipImage({ BOOTSTRAP: bootstrap, TOOLS: tools }),
     [HELM_PATH]: helm,
+    [CILIUM_PATH]: cilium,
+    [CILIUM_IMAGES_PATH]: ciliumImages(mirrors, { bootstrap, tools, cni }),
   };
   return { systems, tools, images, repositories, onDemand };
 }
@@ -314,6 +316,38 @@ const kubeVipImage = (needs: Readonly<Record<'BOOTSTRAP' | 'TOOLS', Artifact>>):
       recipe: 'kube-vip',
       params: { VERSION: `v${VERSIONS.kubeVip}` },
       go: true,
+    },
+  },
+});
+
+/** The folder with Cilium's chart, and the programs of its images. */
+export const CILIUM_PATH = 'cilium';
+
+/** Where the storage of the registry is that has Cilium's images alone. */
+export const CILIUM_IMAGES_PATH = 'cilium-images';
+
+const cilium: Artifact = {
+  name: `cilium-${VERSIONS.cilium}`,
+  recipe: 'cilium',
+  params: { VERSION: `v${VERSIONS.cilium}` },
+  go: true,
+};
+
+/** The images of Cilium's agent and operator. */
+const ciliumImages = (
+  { debian }: Mirrors,
+  needs: Readonly<Record<'bootstrap' | 'tools' | 'cni', Artifact>>,
+): Artifact => ({
+  ...{ name: 'cilium-images', recipe: 'cilium-images', shared: REGISTRY_SCRIPTS },
+  params: { VERSION: `v${VERSIONS.cilium}` },
+  needs: {
+    CILIUM: cilium,
+    CNI: needs.cni,
+    TOOLS: needs.tools,
+    COMPILER: {
+      ...{ name: 'cilium-compiler', recipe: 'cilium-compiler' },
+      needs: { BOOTSTRAP: needs.bootstrap },
+      settings: { MIRROR: debian },
     },
   },
 });

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { LabError } from './errors.ts';
 import { withLock } from './flock.ts';
 import {
+  CILIUM_IMAGES_PORT,
   GATEWAY,
   MORE_IMAGES_PORT,
   PACKAGES_PORT,
@@ -16,7 +17,7 @@ import {
 } from './network-plan.ts';
 import { paths } from './paths.ts';
 import { recordedProcess, signal } from './process-id.ts';
-import { KUBE_VIP_PATH } from './recipes.ts';
+import { CILIUM_IMAGES_PATH, KUBE_VIP_PATH } from './recipes.ts';
 import { ensureTls, tls } from './tls.ts';
 import { PATIENCE_MS, waitUntil } from './wait-until.ts';
 
@@ -29,10 +30,13 @@ interface Service {
   readonly isOfUse?: boolean;
 }
 
-const SERVICE_NAMES = ['packages', 'registry', 'private-registry', 'more-images'] as const;
+/** Registries of images that a test asked for: ports, and what they serve. */
+const MORE_REGISTRIES = [
+  { name: 'more-images', port: MORE_IMAGES_PORT, folder: join(paths.www, KUBE_VIP_PATH) },
+  { name: 'cilium-images', port: CILIUM_IMAGES_PORT, folder: join(paths.www, CILIUM_IMAGES_PATH) },
+] as const;
 
-/** What the registry of images serves that a test asked for. */
-const MORE_IMAGES = join(paths.www, KUBE_VIP_PATH);
+const SERVICE_NAMES = ['packages', 'registry', 'private-registry', ...MORE_REGISTRIES.map(({ name }) => name)] as const;
 
 /** The servers. `tools`: the folder with their programs. */
 function services(tools: string): readonly Service[] {
@@ -49,12 +53,12 @@ function services(tools: string): readonly Service[] {
     },
     { name: 'registry', port: REGISTRY_PORT, command: registry('registry') },
     { name: 'private-registry', port: PRIVATE_REGISTRY_PORT, command: registry('private-registry') },
-    {
-      name: 'more-images',
-      port: MORE_IMAGES_PORT,
-      command: registry('more-images'),
-      isOfUse: existsSync(MORE_IMAGES),
-    },
+    ...MORE_REGISTRIES.map(({ name, port, folder }) => ({
+      name,
+      port,
+      command: registry(name),
+      isOfUse: existsSync(folder),
+    })),
   ];
 }
 
@@ -88,7 +92,7 @@ export async function servicesDown(): Promise<void> {
 export const runningServices = (): readonly string[] =>
   SERVICE_NAMES.filter((name) => recordedProcess(pidFile(name)) !== undefined);
 
-/** Two registries serve the same images, the private one over TLS, with a password; the third what a test asked for. */
+/** Two registries serve the same images, the private one over TLS, with a password; the others what a test asked for. */
 async function writeRegistrySettings(): Promise<void> {
   const settings = (port: number, rootdirectory = paths.registry): object => ({
     version: '0.1',
@@ -105,8 +109,8 @@ async function writeRegistrySettings(): Promise<void> {
   };
   // JSON is YAML.
   await writeFile(join(paths.services, 'registry.yml'), JSON.stringify(settings(REGISTRY_PORT)));
-  const more = settings(MORE_IMAGES_PORT, MORE_IMAGES);
-  await writeFile(join(paths.services, 'more-images.yml'), JSON.stringify(more));
+  for (const { name, port, folder } of MORE_REGISTRIES)
+    await writeFile(join(paths.services, `${name}.yml`), JSON.stringify(settings(port, folder)));
   await writeFile(join(paths.services, 'private-registry.yml'), JSON.stringify(privately));
 }
 

@@ -62,6 +62,8 @@ export const VERSIONS = {
   /** Newer ones cannot be built here: the checksum database does not have them. */
   kubeVip: '0.9.1',
   helm: '3.19.0',
+  /** The newest whose modules can be had. */
+  cilium: '1.19.5',
 } as const;
 
 /** An older patch of the lab's containerd, that one, and a newer minor: what a change of its version goes through. Made when a test asks. */

@@ -62,7 +62,7 @@ const run = ({ script }: { readonly script: string }): { readonly status: number
 
 describe('remove what a network plugin left', () => {
   const clean = (...FILES: readonly string[]) =>
-    run(script('kubeadm/clean-cni.sh', { INTERFACES: [], ROUTES: [], FILES }));
+    run(script('kubeadm/clean-cni.sh', { INTERFACES: [], ROUTES: [], FILES, PROGRAMS: '' }));
 
   test('removes files and folders', () => {
     fill('state/a', 'b');

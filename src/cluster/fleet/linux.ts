@@ -7,7 +7,7 @@ import { externalEtcd } from '../../etcd/external.facts.ts';
 import { etcdFolder, etcdServers, etcdToken } from '../../etcd/folder.facts.ts';
 import { distributedFiles, files, ownFiles } from '../../host/files.facts.ts';
 import { firewall } from '../../host/firewall.facts.ts';
-import { modules, sysctls, sysctlSettings, tunedSettings } from '../../host/kernel.facts.ts';
+import { kernelFeatures, modules, sysctls, sysctlSettings, tunedSettings } from '../../host/kernel.facts.ts';
 import * as machine from '../../host/machine.facts.ts';
 import * as surroundings from '../../host/machine.facts.ts';
 import { lockUsed, login } from '../../host/machine.facts.ts';
@@ -76,6 +76,7 @@ const machineProbes = (host: LinuxHost) =>
     swapUnits,
     zram,
     modules,
+    kernelFeatures,
     sysctls: sysctls(host),
     sysctlSettings: sysctlSettings(host),
     tunedSettings,

@@ -3,9 +3,8 @@ import { revealed, type Secret } from '../../shell/secret.ts';
 import type { UserManifest } from '../inventory.ts';
 import { type ChartEntry, isChartFile } from '../schema/charts.ts';
 import type { Path } from '../schema/path.ts';
-import type { InventoryFile } from '../schema/schema.ts';
 import { chartHash, type Helm } from './helm.ts';
-import { manifestObjects, type PlacedManifest } from './manifests.ts';
+import { manifestObjects, type PlacedChart, type PlacedManifest } from './manifests.ts';
 import type { Reader } from './reader.ts';
 
 // Built-in kinds without a namespace (`kubectl api-resources --namespaced=false`, Kubernetes 1.34 to 1.37).
@@ -175,21 +174,20 @@ async function readChart(world: World, path: Path, entry: ChartEntry): Promise<P
 }
 
 /**
- * The objects of `charts:`, rendered twice and equal. Empty without a report where Helm may not run. `others`:
- * manifests of the inventory, which may have CRDs and Namespaces of the charts.
+ * The objects of charts, rendered twice and equal. Empty without a report where Helm may not run. `others`: manifests
+ * of the inventory, which may have CRDs and Namespaces of the charts.
  */
 export async function readCharts(
-  file: InventoryFile,
+  world: World,
+  entries: readonly PlacedChart[],
   others: readonly UserManifest[],
-  { reader, helm }: Pick<World, 'reader' | 'helm'>,
 ): Promise<readonly PlacedManifest[]> {
-  const world = { reader, helm, kubernetes: file.kubernetes.version };
-  const read = await Promise.all(file.charts.map((entry, i) => readChart(world, ['charts', i], entry)));
+  const read = await Promise.all(entries.map(({ path, entry }) => readChart(world, path, entry)));
   const all = [...others, ...read].flatMap(({ objects }) => objects);
   const scoped = clusterScoped(all);
   const named = new Set(all.flatMap((object) => (object['kind'] === 'Namespace' ? [metadataOf(object)['name']] : [])));
   return read.map((manifest, i) => {
-    const entry = file.charts[i]!;
+    const { entry } = entries[i]!;
     const objects = manifest.objects.map((object) => placed(object, entry, scoped));
     if (objects.length === 0 || STANDING.has(entry.namespace) || named.has(entry.namespace))
       return { ...manifest, objects };

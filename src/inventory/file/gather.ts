@@ -206,9 +206,8 @@ async function trustedAuthorities(
 export async function gather(file: InventoryFile, folder: string, sources: Sources, report: Report): Promise<Gathered> {
   const reader = readerOf(folder, sources, report);
   const { runtime, kubernetes, kubeadm } = file;
-  const applied = await readManifests(reader, file, report, (others) =>
-    readCharts(file, others, { reader, helm: sources.helm }),
-  );
+  const world = { reader, helm: sources.helm, kubernetes: kubernetes.version };
+  const applied = await readManifests(reader, file, report, (...asked) => readCharts(world, ...asked));
   const patchFolder = kubeadm.patches;
   const patchPath = ['kubeadm', 'patches'];
   return {

@@ -2,10 +2,12 @@ import { type Document, LineCounter, parseAllDocuments, type ScalarTag, type Tag
 import { pluginFile } from '../../network/plugins.file.ts';
 import { isObject, type JsonObject } from '../../shell/decode.ts';
 import type { UserManifest } from '../inventory.ts';
+import type { ChartEntry } from '../schema/charts.ts';
 import { checksumOf, type ManifestEntry, sourceOf } from '../schema/formats.ts';
 import type { Path } from '../schema/path.ts';
 import type { InventoryFile } from '../schema/schema.ts';
 import type { Reader, Report } from './reader.ts';
+import { endpointOf } from './rules/endpoint.ts';
 
 /** kubectl's YAML follows YAML 1.1 here: `0644` is octal, yes and no are booleans. */
 const OCTAL: ScalarTag = {
@@ -78,6 +80,12 @@ export interface PlacedManifest extends UserManifest {
   readonly path: Path;
 }
 
+/** A chart, and the setting that names it. */
+export interface PlacedChart {
+  readonly path: Path;
+  readonly entry: ChartEntry;
+}
+
 async function readManifest(reader: Reader, path: Path, entry: ManifestEntry): Promise<UserManifest> {
   const source = sourceOf(entry);
   const nothing = { source, objects: [] };
@@ -101,13 +109,13 @@ function reportRepeatedObjects(manifests: readonly PlacedManifest[], report: Rep
 
 /**
  * Reads the manifests that the inventory names, and reports what cannot be applied together. URLs only where they may
- * be fetched. `charts` renders those of the inventory.
+ * be fetched. `charts` renders those of the inventory and of the network plugin.
  */
 export async function readManifests(
   reader: Reader,
   file: InventoryFile,
   report: Report,
-  charts: (others: readonly UserManifest[]) => Promise<readonly PlacedManifest[]>,
+  charts: (entries: readonly PlacedChart[], others: readonly UserManifest[]) => Promise<readonly PlacedManifest[]>,
 ): Promise<AppliedManifests> {
   const all = (at: Path, entries: readonly ManifestEntry[]): Promise<readonly PlacedManifest[]> =>
     Promise.all(
@@ -116,12 +124,16 @@ export async function readManifests(
         return { ...(await readManifest(reader, path, entry)), path };
       }),
     );
-  const { manifests: published } = pluginFile(file);
-  const ofPlugin = published === undefined ? [] : await all(published.path, published.entries(file));
+  const { manifests: published, chart } = pluginFile(file);
+  const given = published === undefined ? [] : await all(published.path, published.entries(file));
   const named = await all(['manifests'], file.manifests);
-  const manifests = [...(await charts([...ofPlugin, ...named])), ...named];
+  const own = chart === undefined ? [] : [{ path: chart.path, entry: chart.entry(file, endpointOf(file)) }];
+  const users = file.charts.map((entry, i) => ({ path: ['charts', i], entry }));
+  const rendered = await charts([...own, ...users], [...given, ...named]);
+  const ofPlugin = [...given, ...rendered.slice(0, own.length)];
+  const manifests = [...rendered.slice(own.length), ...named];
   reportRepeatedObjects([...ofPlugin, ...manifests], report);
-  const missing = published?.missing(ofPlugin);
+  const missing = published?.missing(given);
   if (published !== undefined && missing !== undefined) report(published.path, missing);
   const plain = ({ source, objects, secrets }: PlacedManifest): UserManifest => ({
     source,

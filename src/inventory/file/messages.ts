@@ -1,5 +1,4 @@
 import type { z } from 'zod';
-import { networkPlugins } from '../../network/plugins.value.ts';
 import { PROPOSED_KUBERNETES } from '../../versions.ts';
 import { nearest } from '../nearest.ts';
 import type { Located } from './document.ts';
@@ -73,14 +72,6 @@ function typeMessage(expected: string, found: Located): string {
   }`;
 }
 
-/** Values that the schema has and `validate` refuses: no message offers them. */
-const UNSUPPORTED: ReadonlySet<string> = new Set(
-  networkPlugins.flatMap(({ name, isSupported }) => (isSupported ? [] : [name])),
-);
-
-const offered = (values: readonly unknown[]): readonly string[] =>
-  values.map(String).filter((value) => !UNSUPPORTED.has(value));
-
 /** What other tools call a value. */
 const CALLED: Readonly<Record<string, string>> = {
   agent: 'worker',
@@ -95,7 +86,7 @@ const CALLED: Readonly<Record<string, string>> = {
 };
 
 function choiceMessage(values: readonly unknown[], value: unknown): string {
-  const choices = offered(values);
+  const choices = values.map(String);
   if (Array.isArray(value)) return `must be one of ${choices.join(', ')}, and not a list`;
   const called = typeof value === 'string' ? CALLED[value.toLowerCase()] : undefined;
   if (called !== undefined && choices.includes(called))
@@ -119,7 +110,7 @@ export function issueMessage(issue: RawIssue, found: Located | undefined): strin
         : typeMessage(issue.expected, found);
     case 'invalid_value':
       return found === undefined
-        ? `is required: one of ${offered(issue.values).join(', ')}`
+        ? `is required: one of ${issue.values.join(', ')}`
         : choiceMessage(issue.values, found.value);
     case 'too_small':
       return issue.origin === 'array' ? 'needs at least one entry' : `must be at least ${issue.minimum}`;

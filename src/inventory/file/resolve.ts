@@ -12,7 +12,7 @@ import type { HostEntry, InventoryFile } from '../schema/schema.ts';
 import type { Gathered } from './gather.ts';
 import { hooksOf, installFromOf, selinuxPatches, timeSyncOfHost } from './host-settings.ts';
 import { asList, kubeletOf, levelsOf, selected } from './levels.ts';
-import { balancerPort, bindPort, LOOPBACK } from './rules/endpoint.ts';
+import { balancerPort, endpointOf } from './rules/endpoint.ts';
 import { internalAddressOf } from './rules/hosts.ts';
 import { runtimeOf, upperHex, withHandlerLabels, withRuntimes } from './runtimes.ts';
 import { type Locate, sshOf, type SshSecrets } from './ssh.ts';
@@ -72,16 +72,6 @@ function loadBalancerOf(file: InventoryFile): LoadBalancer {
   return kind === 'kube-vip'
     ? { kind, address, port, image }
     : { kind, address, port, healthPort, routerId: routerId ?? (Number(address.split('.')[3]) || 255) };
-}
-
-function endpointOf(file: InventoryFile, hosts: readonly Host[]): string {
-  const { endpoint } = file.kubernetes;
-  const balancer = loadBalancerOf(file);
-  if (balancer.kind === 'local') return `${LOOPBACK}:${balancer.port}`;
-  if ('address' in balancer) return `${endpoint?.split(':')[0] ?? balancer.address}:${balancer.port}`;
-  if (endpoint !== undefined) return endpoint.includes(':') ? endpoint : `${endpoint}:6443`;
-  const [first] = hosts.filter(({ role }) => role === 'control-plane');
-  return `${first?.internalAddress ?? ''}:${bindPort(file) ?? 6443}`;
 }
 
 /** The hosts and networks that are reached without the proxy, then the inventory's own entries. */
@@ -190,7 +180,7 @@ export function resolved(file: InventoryFile, gathered: Gathered, path: string, 
     ),
     runtime,
   );
-  const endpoint = endpointOf(file, hosts);
+  const endpoint = endpointOf(file);
   return {
     name: file.name,
     file: path,

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { cidr, image, imageRepository, manifestEntry, port } from './formats.ts';
+import { cidr, freeObject, image, imageRepository, localPath, manifestEntry, port, sha256, text } from './formats.ts';
 
 const windows = z
   .strictObject({
@@ -30,16 +30,44 @@ const windows = z
 
 /** `network.cilium:` */
 export const ciliumSettings = z.strictObject({
-  image: image().default('quay.io/cilium/cilium:v1.20.2').meta({ description: 'Image of the agent.' }),
-  operatorImage: image()
-    .default('quay.io/cilium/operator-generic:v1.20.2')
-    .meta({ description: 'Image of the operator.' }),
-  tunnel: z.enum(['vxlan', 'geneve', 'none']).default('vxlan').meta({
-    description: 'How packets reach pods of other hosts. none: by routes; all hosts are in one network.',
+  version: text(/^1\.\d+\.\d+$/, 'an exact version, e.g. "1.19.5"')
+    .default('1.19.5')
+    .meta({ description: 'Version of Cilium and of its chart. Upgrade one minor at a time.' }),
+  chart: localPath()
+    .exactOptional()
+    .meta({
+      examples: ['oci://registry.example.com/charts/cilium'],
+      description:
+        'The packaged chart: a .tgz file, an https:// URL of one or an oci:// reference, e.g. a mirror. Default: ' +
+        'https://helm.cilium.io/cilium-<version>.tgz. Helm on this machine renders it.',
+    }),
+  sha256: sha256()
+    .exactOptional()
+    .meta({ description: 'SHA-256 of the packaged chart. Default: what kbuild knows of that version.' }),
+  routing: z
+    .enum(['vxlan', 'geneve', 'native'])
+    .default('vxlan')
+    .meta({
+      description:
+        'How packets reach pods of other hosts. vxlan, geneve: by tunnels. native: by routes; all hosts are in one ' +
+        'network, and nothing between them filters by address.',
+    }),
+  port: port().exactOptional().meta({ description: 'UDP port of the tunnel. Default: 8472, or 6081 for geneve.' }),
+  ipam: z.enum(['kubernetes', 'cluster-pool']).default('kubernetes').meta({
+    description: "Who divides podSubnet among the nodes: Kubernetes, or Cilium's operator.",
   }),
-  encryption: z.enum(['none', 'wireguard']).default('none').meta({
-    description: 'wireguard: packets between pods of different hosts are encrypted.',
+  wireguard: z.boolean().default(false).meta({
+    description: 'True: packets between pods of different hosts are encrypted, which needs kernel 5.6.',
   }),
+  hubble: z.boolean().default(false).meta({
+    description: "True: Hubble watches flows, with its relay. A Job of Cilium's certgen makes its certificates.",
+  }),
+  values: freeObject()
+    .default({})
+    .meta({
+      examples: [{ bpf: { masquerade: true } }],
+      description: "More values of Cilium's chart. What kbuild decides is refused with the setting to use.",
+    }),
 });
 
 /** `network:` */
@@ -52,7 +80,7 @@ export const network = z
         examples: ['none'],
         description:
           'Network plugin. calico (not run): by its operator, VXLAN without BGP, as Windows hosts need it. cilium: ' +
-          'not built yet. none: install one yourself, e.g. by manifests.',
+          'by its chart, with or without kube-proxy. none: install one yourself, e.g. by manifests.',
       }),
     podSubnet: cidr()
       .default('10.244.0.0/16')
@@ -125,7 +153,7 @@ export const network = z
       })
       .prefault({})
       .meta({ description: 'Settings of Calico.' }),
-    cilium: ciliumSettings.exactOptional().meta({ description: 'Settings of Cilium: not built yet.' }),
+    cilium: ciliumSettings.exactOptional().meta({ description: 'Settings of Cilium.' }),
     windows,
     testImage: image()
       .exactOptional()

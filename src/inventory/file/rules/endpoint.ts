@@ -43,6 +43,22 @@ export function balancerPort(file: InventoryFile): number {
   return port ?? (Number(file.kubernetes.endpoint?.split(':')[1] ?? '') || fallback);
 }
 
+/**
+ * Where clients reach the API, as `host:port`: haproxy of their own host, the virtual address, the inventory's endpoint
+ * or the first control plane.
+ */
+export function endpointOf(file: InventoryFile): string {
+  const { endpoint } = file.kubernetes;
+  const { kind, address } = file.loadBalancer;
+  if (kind === 'local') return `${LOOPBACK}:${String(balancerPort(file))}`;
+  if (hasVirtualAddress(file.loadBalancer) && address !== undefined)
+    return `${endpoint?.split(':')[0] ?? address}:${String(balancerPort(file))}`;
+  if (endpoint !== undefined) return endpoint.includes(':') ? endpoint : `${endpoint}:${String(API_PORT)}`;
+  const first = file.hosts.find(({ role }) => role === 'control-plane');
+  const own = first === undefined ? '' : (internalAddressOf(first) ?? first.address);
+  return `${own}:${String(bindPort(file) ?? API_PORT)}`;
+}
+
 /** The virtual address belongs to no host, and lies in no network of pods or Services. */
 export const virtualAddress: Rule = ({ hosts, loadBalancer, network }) => {
   const { address } = loadBalancer;
