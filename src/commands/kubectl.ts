@@ -8,8 +8,8 @@ import { Detour } from '../cluster/fleet/https-peer.ts';
 import { noCluster } from '../cluster/live.ts';
 import { ConnectError, UsageError } from '../errors.ts';
 import { controlPlanes } from '../inventory/hosts.ts';
-import type { Inventory } from '../inventory/inventory.ts';
-import { type ApiListener, listenForApi } from '../session/api-listener.ts';
+import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
+import { type ApiListener, type ApiServerBehind, listenForApi } from '../session/api-listener.ts';
 import type { Context } from '../session/context.ts';
 import { writePrivate } from '../session/kubeconfig.ts';
 import type { Run, RunOptions } from '../session/run.ts';
@@ -61,8 +61,29 @@ const leadingThere = ({ name }: Inventory, { server, ca, token }: ApiListener): 
     }),
   );
 
+/** The API servers of other control planes, which are dialled when they are needed. */
+function otherServers({ connected, inventory }: Run, first: LinuxHost): readonly ApiServerBehind[] {
+  const others = controlPlanes(inventory).filter(({ name }) => name !== first.name);
+  return others.map((host) => {
+    let dialled: ReturnType<typeof connected.dialled> | undefined;
+    return {
+      server: apiServerAt(inventory, host),
+      forward: async (address, port) => {
+        // Requests come many at once, and a host that does not answer now may do so later.
+        dialled ??= connected.dialled(host);
+        const remote = await dialled.catch((error: unknown) => {
+          dialled = undefined;
+          throw error;
+        });
+        return remote.forward(address, port);
+      },
+    };
+  });
+}
+
 /** The API of the cluster on this machine. @throws ConnectError where it does not answer, or sshd forwards nothing */
-async function listening({ connected, context, inventory }: Run): Promise<ApiListener> {
+async function listening(run: Run): Promise<ApiListener> {
+  const { connected, context, inventory } = run;
   const fleet = connected.observations.fleet();
   const { cluster } = fleet;
   const error = (host: string, why: string, remedy?: string): ConnectError =>
@@ -79,7 +100,10 @@ async function listening({ connected, context, inventory }: Run): Promise<ApiLis
     const tried = await forward(server.host, server.port);
     if (tried.kind !== 'open') throw new Detour(tried.reason);
     tried.stream.destroy();
-    return await listenForApi({ forward, server, identity }, context.nowMs());
+    return await listenForApi(
+      { servers: [{ forward, server }, ...otherServers(run, host)], identity },
+      context.nowMs(),
+    );
   } catch (reason) {
     if (!(reason instanceof Detour)) throw reason;
     throw error(

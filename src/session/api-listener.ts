@@ -8,10 +8,15 @@ import { type ClientIdentity, encrypted, type Forward } from '../cluster/fleet/h
 import { Secret } from '../shell/secret.ts';
 import { loopbackCertificate } from './loopback-certificate.ts';
 
-/** An API server behind a host, and who asks it. */
-interface Behind {
+/** An API server behind a host. */
+export interface ApiServerBehind {
   readonly forward: Forward;
   readonly server: { readonly host: string; readonly port: number };
+}
+
+/** The API servers of a cluster, the preferred one first, and who asks them. */
+interface Behind {
+  readonly servers: readonly [ApiServerBehind, ...ApiServerBehind[]];
   readonly identity: ClientIdentity;
 }
 
@@ -28,25 +33,42 @@ export interface ApiListener {
 /** An unused connection to the API server ends after this time, in ms. */
 const IDLE_MS = 30_000;
 
-/** Connections to the API server: TLS with the administrator's certificate, over channels of SSH. */
-class TunnelAgent extends Agent {
-  readonly #behind: Behind;
+/** A connection to an API server. Rejects with the reason if there is none. */
+async function connectedTo({ forward, server }: ApiServerBehind, identity: ClientIdentity): Promise<Duplex> {
+  const forwarded = await forward(server.host, server.port);
+  if (forwarded.kind !== 'open') throw new Error(forwarded.reason);
+  return encrypted(forwarded.stream, server.host, identity, (socket) => socket, 'http/1.1').catch((error: unknown) => {
+    forwarded.stream.destroy();
+    throw error;
+  });
+}
 
-  constructor(behind: Behind) {
+/**
+ * Connections to the API servers: TLS with the administrator's certificate, over channels of SSH. The server that
+ * answered last is tried first; the others follow where it cannot be reached any more.
+ */
+class TunnelAgent extends Agent {
+  readonly #identity: ClientIdentity;
+  #servers: readonly ApiServerBehind[];
+
+  constructor({ servers, identity }: Behind) {
     super({ keepAlive: true, timeout: IDLE_MS });
-    this.#behind = behind;
+    this.#servers = servers;
+    this.#identity = identity;
   }
 
   async #connected(): Promise<Duplex> {
-    const { forward, server, identity } = this.#behind;
-    const forwarded = await forward(server.host, server.port);
-    if (forwarded.kind !== 'open') throw new Error(forwarded.reason);
-    return encrypted(forwarded.stream, server.host, identity, (socket) => socket, 'http/1.1').catch(
-      (error: unknown) => {
-        forwarded.stream.destroy();
-        throw error;
-      },
-    );
+    const reasons: string[] = [];
+    for (const one of this.#servers) {
+      try {
+        const stream = await connectedTo(one, this.#identity);
+        this.#servers = [one, ...this.#servers.filter((other) => other !== one)];
+        return stream;
+      } catch (error) {
+        reasons.push((error as Error).message);
+      }
+    }
+    throw new Error(reasons.join('; '));
   }
 
   override createConnection(_options: unknown, done?: (error: Error | null, stream: Duplex) => void): undefined {
@@ -91,7 +113,7 @@ function joined(one: Duplex, other: Duplex): void {
 }
 
 /** Passes a request on, without the token: to the API server kbuild is the administrator by its certificate. */
-function passedOn({ server }: Behind, agent: Agent, request: IncomingMessage) {
+function passedOn({ servers: [{ server }] }: Behind, agent: Agent, request: IncomingMessage) {
   const host = `${server.host.includes(':') ? `[${server.host}]` : server.host}:${String(server.port)}`;
   const others = Object.entries(request.headers).filter(([name]) => name !== 'authorization');
   const headers = { ...Object.fromEntries(others), host };

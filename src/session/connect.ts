@@ -3,7 +3,8 @@ import { clusterFacts } from '../cluster/fleet/observe-cluster.ts';
 import type { LeftOut } from '../cluster/joined.refusal.ts';
 import { observations, type Observations } from '../engine/observations.ts';
 import { ConnectError } from '../errors.ts';
-import type { Host, Inventory } from '../inventory/inventory.ts';
+import type { Host, Inventory, LinuxHost } from '../inventory/inventory.ts';
+import type { LinuxRemote } from '../ssh/linux.ts';
 import type { On } from '../ssh/remote.ts';
 import type { HostRemote } from '../ssh/windows.ts';
 import type { Context, RunLog } from './context.ts';
@@ -17,6 +18,8 @@ export interface Connected {
   /** The fleet as it is known now. */
   readonly observations: Observations;
   readonly on: On;
+  /** Dials a host that the run has no connection to, and does not observe it. @throws ConnectError */
+  readonly dialled: (host: LinuxHost) => Promise<LinuxRemote>;
   /** Remotes of the hosts that were observed, sorted by name. */
   readonly remotes: readonly HostRemote[];
   /** When the last observation of all hosts began, in ms as `Context.nowMs` returns them. */
@@ -195,6 +198,10 @@ function connectedTo({ rounds, leftOut, ...connections }: Connections, first: Fl
       const remote = remotes.get(host.name);
       if (remote === undefined) throw new ConnectError(host.name, 'not connected', { retryable: false });
       return remote as never;
+    },
+    async dialled(host) {
+      if (!remotes.has(host.name)) await connections.dial(host);
+      return remotes.get(host.name) as LinuxRemote;
     },
     get remotes() {
       const observed = new Set(current.fleet().hosts.map(({ host }) => host.name));

@@ -51,9 +51,11 @@ async function apiServer() {
   return { asked, forward, channels: () => channels };
 }
 
-async function listening(forward: Forward, ca = pem.ca): Promise<ApiListener> {
+async function listening(forwards: Forward | readonly Forward[], ca = pem.ca): Promise<ApiListener> {
   const identity = { ca, certificate: pem.client, key: Secret.of(pem.clientKey) };
-  const listener = await listenForApi({ forward, server: { host: '127.0.0.1', port: 6443 }, identity }, Date.now());
+  const server = { host: '127.0.0.1', port: 6443 };
+  const [first, ...others] = [forwards].flat().map((forward) => ({ forward, server }));
+  const listener = await listenForApi({ servers: [first!, ...others], identity }, Date.now());
   running.push(listener.close);
   return listener;
 }
@@ -115,6 +117,28 @@ describe('the API on an address of this machine', () => {
     });
     expect(await upgraded(listener, '/api', token)).toMatch(/^HTTP\/1\.1 401 /);
     expect(channels()).toBe(0);
+  });
+
+  test('takes another control plane where the first cannot be reached any more, and stays with it', async () => {
+    const one = await apiServer();
+    const other = await apiServer();
+    const tried: string[] = [];
+    let isLost = false;
+    const listener = await listening([
+      (...where) => {
+        tried.push('one');
+        return isLost ? Promise.resolve({ kind: 'failed', reason: 'refused' }) : one.forward(...where);
+      },
+      (...where) => {
+        tried.push('other');
+        return other.forward(...where);
+      },
+    ]);
+    expect(await upgraded(listener, '/exec')).toContain('hello ping');
+    isLost = true;
+    expect(await upgraded(listener, '/exec')).toContain('hello ping');
+    expect(await upgraded(listener, '/exec')).toContain('hello ping');
+    expect(tried).toEqual(['one', 'one', 'other', 'other']);
   });
 
   test('has a token and a key of its own each time', async () => {

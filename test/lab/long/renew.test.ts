@@ -1,9 +1,8 @@
 /**
  * Certificates are renewed, and named anew, with kills in the middle: of kbuild at every change and while a job runs, of the job, and of
- * the host. Then hosts join. Before: the API by `kubectl proxy`, as the docs have it. The tests build on each other.
+ * the host. Then hosts join. Before: the API by `kbuild proxy`, which loses a host. The tests build on each other.
  */
-import { spawn } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -15,7 +14,7 @@ import { ok } from '../ok.ts';
 import { signOld } from '../old-certificate.ts';
 import { makeAuthority, type KeyPair } from '../openssl.ts';
 import { reported } from '../reported.ts';
-import { attempt, run } from '../run.ts';
+import { attempt } from '../run.ts';
 import { ageApiServer, ageKubeconfig } from '../signer.ts';
 import { stacked, type Stacked } from '../stacked.ts';
 import { waitUntil } from '../wait-until.ts';
@@ -56,39 +55,21 @@ afterAll(async () => {
   await lab.down([...HOSTS, ...LATER]);
 });
 
-/** The commands of a page's section: the first block of code after its heading. */
-function commandsOf(page: string, heading: string): readonly string[] {
-  const text = readFileSync(new URL(`../../../docs/${page}`, import.meta.url), 'utf8');
-  const after = text.slice(text.indexOf(`\n### ${heading}\n`));
-  const from = after.indexOf('```sh\n') + '```sh\n'.length;
-  return after.slice(from, after.indexOf('\n```', from)).replaceAll('\\\n', '').split('\n');
-}
-
-test('`kubectl proxy` behind SSH gives the API to a machine without certificates, and ends with the connection', async () => {
-  const [open, use] = commandsOf('operations.md', 'The API without a certificate on your machine') as [string, string];
-  // The page's commands as they stand; ssh is told the lab's keys and where cp1 is.
-  const [options, where] = [lab.sshArguments(cp1).slice(0, -1), lab.sshArguments(cp1).at(-1)!];
-  const kubectl = join(folder, 'kubectl');
-  const quoted = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(' ');
-  await run('bash', ['-c', `ssh ${quoted([...options, where])} 'cat "$(command -v kubectl)"' > '${kubectl}'`]);
-  chmodSync(kubectl, 0o755);
-  const shim = join(folder, 'ssh');
-  writeFileSync(shim, `#!/bin/sh\nexec /usr/bin/ssh ${quoted(options)} "$@"\n`, { mode: 0o755 });
-  const env = { ...process.env, PATH: `${folder}:${process.env['PATH'] ?? ''}`, KUBECONFIG: '/dev/null' };
-  const opened = spawn('sh', ['-c', `exec ${open.replace('root@cp1', where)}`], { stdio: 'ignore', env });
-  const proxies = (): Promise<string> => inside(cp1, 'pgrep -f "^kubectl.* proxy " || true');
+test('`kbuild proxy` goes on by another control plane where the first is reached no more', async () => {
+  const proxy = start(['proxy', cluster.file]);
+  await expect.poll(proxy.printed, { timeout: 60_000 }).toContain('export KUBECONFIG=');
+  const path = /'(.*)'/.exec(proxy.printed())![1]!;
+  const nodes = () => attempt('kubectl', ['get', 'nodes', '-o', 'name'], { env: { ...process.env, KUBECONFIG: path } });
+  const all = HOSTS.map((name) => `node/${name}\n`).join('');
+  expect((await nodes()).stdout).toBe(all);
+  await inside(cp1, 'systemctl stop ssh.socket ssh; pkill -x sshd');
   try {
-    const told = await waitUntil('the API behind the proxy', 60_000, async () => {
-      const ran = await attempt('sh', ['-c', use], { env: { PATH: env.PATH, KUBECONFIG: '/dev/null' } });
-      return ran.code === 0 && ran.stdout;
-    });
-    for (const host of HOSTS) expect(told).toMatch(new RegExp(`^${host} +Ready`, 'm'));
-    expect(await inside(cp1, 'stat -c "%a %U" /run/kubectl-proxy.sock')).toBe('700 root');
-    expect(await proxies()).not.toBe('');
+    await waitUntil('the API by the other control plane', 120_000, async () => (await nodes()).stdout === all);
   } finally {
-    opened.kill('SIGKILL');
+    await inside(cp1, 'systemctl start ssh');
+    proxy.kill('SIGINT');
   }
-  await waitUntil('the proxy to end with the connection', 60_000, async () => (await proxies()) === '');
+  expect((await proxy.ended).code).toBe(130);
 });
 
 test('`certs renew` that is killed while its job runs is run again, and does not meet the first job', async () => {
