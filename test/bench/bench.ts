@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: how long `kbuild plan` takes beside the floor, xargs and ansible, and what else docs/performance.md
  * promises. Prints every measurement and every bound; `--write` puts table, CSV and chart into docs/. Exit 1: a bound is
- * missed. `--only sweep,probes,round-trips,held,black-hole,recording,many,push` runs parts; `--sizes 1,10,50` other fleets. Root, and what the lab needs.
+ * missed. `--only look,sweep,probes,round-trips,held,black-hole,recording,many,push` runs parts; `--sizes 1,10,50` other fleets. Root, and what the lab needs.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,6 +16,7 @@ import { boundTable, boundText, kept, type Bound } from './bounds.ts';
 import { chart } from './chart.ts';
 import { blackHole, held, many, push, roundTrips } from './edges.ts';
 import { benchFleet, SYSTEM } from './fleet.ts';
+import { look } from './look.ts';
 import type { Row } from './measure.ts';
 import type { System } from './observe.ts';
 import { benchPrograms } from './programs.ts';
@@ -62,7 +63,14 @@ async function runBench(): Promise<number> {
   let missed = false;
   try {
     const at = (name: string) => join(fleet.folder, name);
-    const programs = await benchPrograms(fleet.folder, ['floor', 'held', 'push', 'delay-proxy', 'server']);
+    const programs = await benchPrograms(fleet.folder, [
+      'floor',
+      'look-floor',
+      'held',
+      'push',
+      'delay-proxy',
+      'server',
+    ]);
     const [machineId, mac] = (
       await inside(SYSTEM, 'cat /etc/machine-id; ip -o link show eth0 | sed "s/.*ether //; s/ .*//"')
     ).stdout.split('\n');
@@ -95,6 +103,7 @@ async function runBench(): Promise<number> {
     if (wanted('probes'))
       for (const count of sizes.filter((one) => one >= 50)) compared.push(...(await sweepProbes(bench, count)));
     const bounds: Bound[] = [...sweepBounds(compared)];
+    if (wanted('look')) bounds.push(...(await look(fleet.folder, programs, say)));
     for (const [part, run] of Object.entries({
       'round-trips': roundTrips,
       held,

@@ -1,3 +1,7 @@
+import * as realNotes from '../../src/report/record/notes.ts';
+import * as realRecorder from '../../src/report/record/recorder.ts';
+import * as noNotes from './no-notes.ts';
+import * as noRecorder from './no-recorder.ts';
 import { expect, test } from 'vitest';
 import { boundTable, kept } from './bounds.ts';
 import type { Row } from './measure.ts';
@@ -29,4 +33,12 @@ test('a plan that takes more CPU than 1.6 times the floor is a missed bound on a
 
 test('absolute figures stand beside each ratio', () => {
   expect(boundTable(sweepBounds(sweepOn(2)))).toContain('| 1.74 s beside 1.20 s |');
+});
+
+test.each([
+  ['recorder', realRecorder, noRecorder],
+  ['notes', realNotes, noNotes],
+])('what stands in for the %s has all of its functions: no bench ends at its build', (_, real, standsIn) => {
+  const functions = Object.entries(real).flatMap(([name, value]) => (typeof value === 'function' ? [name] : []));
+  expect(Object.keys(standsIn)).toEqual(expect.arrayContaining(functions));
 });

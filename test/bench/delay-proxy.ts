@@ -1,7 +1,10 @@
-/** Carries bytes to the fleet's sshd with a delay each way. Arguments: own port, port of sshd, milliseconds one way. */
+/**
+ * Carries bytes to the fleet's sshd with a delay each way. Arguments: own port, port of sshd, milliseconds one way, and
+ * sshd's address (default: the one that was connected to). */
 import { connect, createServer, type Socket } from 'node:net';
 
 const [own, port, delay] = process.argv.slice(2).map(Number) as [number, number, number];
+const host = process.argv[5];
 
 /** Every chunk on its way is in a timer: the delay costs no bandwidth. */
 const carry = (from: Socket, to: Socket): void => {
@@ -21,7 +24,7 @@ const carry = (from: Socket, to: Socket): void => {
 };
 
 createServer({ noDelay: true, allowHalfOpen: true }, (near) => {
-  const far = connect({ host: near.localAddress, port, noDelay: true, allowHalfOpen: true });
+  const far = connect({ host: host ?? near.localAddress, port, noDelay: true, allowHalfOpen: true });
   carry(near, far);
   carry(far, near);
 }).listen(own, '0.0.0.0', () => process.stdout.write('ready\n'));

@@ -30,7 +30,7 @@ export interface MeasureOptions {
 
 /** Runs a program in the fleet's network and measures it from its start to its end. Rejects when it fails. */
 export async function measure(
-  fleet: BenchFleet,
+  fleet: Pick<BenchFleet, 'enter' | 'folder'>,
   who: string,
   hosts: number,
   command: readonly string[],

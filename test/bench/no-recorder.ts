@@ -1,5 +1,5 @@
 /** Stands in for src/report/record/recorder.ts in the bench's program that records nothing. */
-import type { recorder as real } from '../../src/report/record/recorder.ts';
+import type { ownRecord as realRecord, recorder as real } from '../../src/report/record/recorder.ts';
 
 /** As the real one; it writes nothing, and so there is no trace. */
 export const recorder: typeof real = (path) => ({
@@ -9,3 +9,8 @@ export const recorder: typeof real = (path) => ({
   close: () => undefined,
   isWritten: () => false,
 });
+
+/** Nothing was written that could be read again. */
+export const ownRecord: typeof realRecord = () => {
+  throw new Error('the bench records nothing');
+};

@@ -11,7 +11,9 @@ const here = fileURLToPath(new URL('./', import.meta.url));
 export interface Programs {
   /** `kbuild` as `npm run build` makes it, but its hosts are observed by observe.ts. */
   readonly kbuild: string;
-  /** The same without the record of its runs. */
+  /** kbuild as it is. */
+  readonly whole: string;
+  /** The same as `kbuild` without the record of its runs. */
   readonly unrecorded: string;
   /** A file of test/bench. */
   readonly own: (name: string) => string;
@@ -36,6 +38,7 @@ async function built(folder: string, replaced: Readonly<Record<string, string>>)
 
 /** Builds them into a folder. */
 export async function benchPrograms(folder: string, names: readonly string[]): Promise<Programs> {
+  const whole = await built(join(folder, 'whole'), {});
   const kbuild = await built(folder, { 'observe-linux': 'observe' });
   const withoutRecord = { 'record/recorder': 'no-recorder', 'record/notes': 'no-notes' };
   const unrecorded = await built(join(folder, 'unrecorded'), { 'observe-linux': 'observe', ...withoutRecord });
@@ -51,5 +54,5 @@ export async function benchPrograms(folder: string, names: readonly string[]): P
     outdir: join(folder, 'own'),
     outExtension: { '.js': '.mjs' },
   });
-  return { kbuild, unrecorded, own: (name) => join(folder, 'own', `${name}.mjs`) };
+  return { whole, kbuild, unrecorded, own: (name) => join(folder, 'own', `${name}.mjs`) };
 }
