@@ -11,6 +11,7 @@ import {
   unknown,
 } from '../engine/check.ts';
 import { FactError } from '../errors.ts';
+import { supportedDistribution } from '../host/packages/distributions.value.ts';
 import { balancers, controlPlanes } from '../inventory/hosts.ts';
 import { paths } from '../paths.ts';
 import type { EndpointAnswer } from './endpoint.facts.ts';
@@ -201,4 +202,25 @@ export const virtualAddress = eachHost(
   },
 );
 
-export const endpointChecks: CheckGroup = { fleet: [virtualAddress, endpointName, endpoint] };
+const packages = eachHost(
+  {
+    name: 'balancer-packages',
+    title: 'the system of each host that gets a load balancer has packages',
+    why:
+      "HAProxy and keepalived come from the repositories of the host's own system. With `loadBalancer.kind: local` " +
+      'every node needs HAProxy. A system that is an image without packages cannot have it: use kube-vip or an ' +
+      'external load balancer.',
+    severities: ['error'],
+  },
+  ({ inventory, host, facts }) => {
+    const distribution = supportedDistribution(facts);
+    if (distribution === undefined || distribution.packages !== undefined) return [];
+    if (!balancers(inventory).some(({ name }) => name === host.name)) return [];
+    return error(
+      `gets HAProxy (loadBalancer.kind: ${inventory.loadBalancer.kind}), and ${distribution.name} has no packages`,
+      'set loadBalancer.kind: kube-vip or external',
+    );
+  },
+);
+
+export const endpointChecks: CheckGroup = { host: [packages], fleet: [virtualAddress, endpointName, endpoint] };

@@ -43,6 +43,11 @@ const withSignatures = (signatures: Signatures): Inventory => {
 
 const FLATCAR = 'ID=flatcar\nID_LIKE=coreos\nVERSION_ID=4459.0.0\nPRETTY_NAME="Flatcar 4459.0.0"\n';
 
+const withLocalBalancer = inventory({
+  endpoint: '127.0.0.1:7443',
+  loadBalancer: { kind: 'local', port: 7443, healthPort: 8404 },
+});
+
 /** Docker Engine, with the checksum of cri-dockerd for one architecture. */
 const withDocker = inventory({
   runtime: { name: 'docker', package: 'docker-ce', version: '29.9.0' },
@@ -1223,6 +1228,13 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
           w1: { interfaces: [{ name: 'vxlan100', addresses: [], mac: '52:54:00:00:00:01', mtu: 1450 }] },
         },
       },
+    },
+  ],
+  'balancer-packages': [
+    {
+      finds: /^gets HAProxy \(loadBalancer\.kind: local\), and Flatcar has no packages/,
+      bad: { inventory: withLocalBalancer, ...w1({ osRelease: FLATCAR }) },
+      good: w1({ osRelease: FLATCAR }),
     },
   ],
   'virtual-address': [
