@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
+import { SIDEBAR, siteLink, sitePage } from '../../.ci/release/site.ts';
 import { checks } from '../../src/commands/every.checks.ts';
 import { BUGS, KEYWORDS, REPOSITORY } from '../../src/versions.ts';
 import { filesIn } from '../tools/files-in.ts';
@@ -54,6 +55,31 @@ test('no page and no message says "found" for making a cluster (D21)', () => {
     .filter((name) => /\.(?:ts|md|1)$/.test(name) && !name.startsWith('docs/decisions'));
   expect(texts.length).toBeGreaterThan(300);
   expect(texts.filter((name) => /\bfound the cluster\b|\bcan be founded\b/.test(page(name)))).toEqual([]);
+});
+
+describe('the site of the documentation', () => {
+  test('has every page in its sidebar, once', () => {
+    const names = Object.values(SIDEBAR)
+      .flat()
+      .map((name) => `${name}.md`.replace('index.md', 'README.md'));
+    const pages = filesIn('docs', '.md').filter((name) => name !== 'README.md');
+    const inDecisions = (name: string): boolean => /^decisions\/(?!README)/.test(name);
+    expect(names.toSorted()).toEqual(pages.filter((name) => !inDecisions(name)).toSorted());
+  });
+
+  test('leads to its own pages, and for the rest to the repository', () => {
+    expect(siteLink('install.md', 'hosts.md#time')).toBe('hosts.md#time');
+    expect(siteLink('decisions/libraries.md', '../README.md')).toBe('../index.md');
+    expect(siteLink('install.md', '../src/versions.ts')).toBe(`${REPOSITORY}/blob/main/src/versions.ts`);
+    expect(siteLink('README.md', 'schemas')).toBe(`${REPOSITORY}/blob/main/docs/schemas`);
+    expect(siteLink('README.md', 'https://example.com')).toBe('https://example.com');
+  });
+
+  test('keeps code as it is, and drops comments', () => {
+    expect(sitePage('a.md', '<!-- x -->\n`[a](b)` [c](../d)\n```sh\n<!-- y -->\n```\n')).toBe(
+      `\`[a](b)\` [c](${REPOSITORY}/blob/main/d)\n\`\`\`sh\n<!-- y -->\n\`\`\`\n`,
+    );
+  });
 });
 
 test('npm pack builds the program first: a package from a fresh clone has it', () => {
