@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { spkiFingerprint } from '../certificates/fingerprint.value.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { paths } from '../paths.ts';
-import { numberOf, probeInPlace, timeOf } from '../shell/probe.ts';
+import { clockOf, probeInPlace, timeOf } from '../shell/probe.ts';
 import { script } from '../templates.ts';
 
 /** One certificate that etcd's authority signs. */
@@ -64,7 +64,7 @@ export function etcdPki({ etcd }: Inventory, host: LinuxHost) {
       const ca = blocks.find((block) => block.startsWith('ca '))?.replace(/^.*\n/, '');
       const authority = ca === undefined ? undefined : new X509Certificate(ca);
       return {
-        nowMs: numberOf(/^\d+/.exec(head.trim())?.[0], 'time'),
+        nowMs: clockOf(head.split('\n', 1)[0]!),
         isUnfinished: head.includes('unfinished'),
         authority: ca === undefined ? 'absent' : spkiFingerprint(ca),
         certificates: blocks

@@ -1,6 +1,6 @@
 import { paths } from '../paths.ts';
 import { CONTAINER_RUNTIMES } from '../runtime/runtimes.value.ts';
-import { lineOf, lines, numberOf, probeInPlace, wordOf } from '../shell/probe.ts';
+import { clockOf, lineOf, lines, numberOf, probeInPlace, wordOf } from '../shell/probe.ts';
 import { sh } from '../shell/sh.ts';
 import { excerpt, unquoted } from '../shell/text.ts';
 import { script, using } from '../templates.ts';
@@ -103,9 +103,7 @@ export const productUuid = textOf('/sys/class/dmi/id/product_uuid', (text) => {
 });
 
 /** The host's clock, ms since the epoch. */
-export const nowMs = probeInPlace(sh`date +%s%3N`, (out) => {
-  return numberOf(out, 'time');
-});
+export const nowMs = probeInPlace(sh`date +%s%N`, (out) => clockOf(out));
 
 /**
  * The host's time minus kbuild's, in milliseconds; exact to half of what the connection and the probes before this one

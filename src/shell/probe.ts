@@ -72,6 +72,16 @@ export function numberOf(text: string | undefined, what = 'number'): number {
   return Number(number);
 }
 
+/**
+ * Parses what `date +%s%N` prints, to ms since the epoch. Throws on any other text. Not `%3N`, which uutils (Ubuntu
+ * 26.04) did not have at first.
+ */
+export function clockOf(text: string): number {
+  const [ms] = /^\d{13}(?=(?:\d{6})?$)/.exec(text.trim()) ?? [];
+  if (ms === undefined) throw new Error(`not a time: ${excerpt(text)}`);
+  return Number(ms);
+}
+
 /** Parses a time of the API or of a certificate, to ms since the epoch. Throws on any other text. */
 export function timeOf(text: string | undefined): number {
   const ms = Date.parse(text ?? '');

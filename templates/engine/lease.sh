@@ -32,7 +32,8 @@ if [ -n "$holder" ] && [ "$holder" != "$HOLDER" ] && [ "$version" != "$STALE" ];
   exit 0
 fi
 if [ -n "$version" ]; then verb=replace line="\"resourceVersion\":\"$version\","; else verb=create line=''; fi
-now=$(date -u +%Y-%m-%dT%H:%M:%S.%6NZ)
+# Six digits, as the API wants them: uutils had no %6N at first.
+now=$(date -u +%Y-%m-%dT%H:%M:%S.%N | cut -c 1-26)Z
 # The API server refuses the second run: its version is old, or the object exists already.
 if printf '{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{%s"name":"kbuild","namespace":"kube-system"},"spec":{"holderIdentity":%s,"leaseDurationSeconds":%s,"renewTime":"%s"}}\n' \
   "$line" "$QUOTED" "$SECONDS_HELD" "$now" | kube "$verb" -f - >/dev/null 2>/run/kbuild/lease.errors; then

@@ -7,7 +7,7 @@ show_certificate() {
 }
 if [ -z "$WANTED" ]; then echo 'not asked'
 else
-  date +%s%3N
+  date +%s%N
   if [ -e "$SIGNING" ]; then echo unfinished; fi
   if [ -e "$ETCD_CA" ]; then show_certificate ca "${ETCD_CA%.crt}"; fi
   for name in $WANTED; do

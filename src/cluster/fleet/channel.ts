@@ -53,7 +53,7 @@ const READY_MS = 3000;
 
 /** What the acting control plane tells of itself, by one small script: everything else is asked over channels. */
 const OWN = {
-  nowMs: sh`date +%s%3N`,
+  nowMs: sh`date +%s%N`,
   ca: sh`cat /etc/kubernetes/pki/ca.crt`,
   // As kubectl does with KUBECONFIG=admin.conf:super-admin.conf.
   kubeconfig: sh`cd /etc/kubernetes; if [ -e admin.conf ]; then cat admin.conf; else cat super-admin.conf; fi`,

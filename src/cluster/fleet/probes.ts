@@ -12,7 +12,7 @@ import { paths } from '../../paths.ts';
 import { handlerPodsProbe, keptHandlers } from '../../runtime/handlers.facts.ts';
 import type { Command } from '../../shell/command.ts';
 import type { JsonObject } from '../../shell/decode.ts';
-import { lines, numberOf, probe, type Probe } from '../../shell/probe.ts';
+import { clockOf, lines, probe, type Probe } from '../../shell/probe.ts';
 import { sh } from '../../shell/sh.ts';
 import { script } from '../../templates.ts';
 import { kubeadmRulesProbe } from '../../upgrade/kubeadm-rules.facts.ts';
@@ -204,7 +204,7 @@ export function clusterProbes(inventory: Inventory, host: LinuxHost, wanted: rea
   const nodes = rawProbe(tool, '/api/v1/nodes', parseNodes);
   return {
     nowMs: both(
-      probe(sh`date +%s%3N`, (out) => numberOf(out, 'time')),
+      probe(sh`date +%s%N`, (out) => clockOf(out)),
       ({ told }) => told('nowMs'),
     ),
     ca: both(

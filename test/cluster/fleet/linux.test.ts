@@ -149,8 +149,8 @@ Unit=zramswap.service\nSourcePath=\nFragmentPath=/usr/lib/systemd/system/zramswa
 });
 
 test('a clock whose output is no number is unknown, not a time', () => {
-  expect(nowMs.parse('1795598056013\n', { middleMs: 0 })).toBe(1_795_598_056_013);
-  for (const out of ['', '1795598056%3N\n', 'never\n'])
+  expect(nowMs.parse('1795598056013482911\n', { middleMs: 0 })).toBe(1_795_598_056_013);
+  for (const out of ['', '1795598056%N\n', '1795598056\n', 'never\n'])
     expect(() => nowMs.parse(out, { middleMs: 0 })).toThrow('not a time');
 });
 
