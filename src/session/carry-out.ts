@@ -76,7 +76,7 @@ async function lastWords(run: Run, host: string): Promise<string> {
   const title = 'fetch the last words';
   const asking = isWindowsRemote(remote)
     ? gathered(remote, lastWordsOfWindows, title)
-    : remote.run({ ...withDenials(run, script('session/last-words.sh', { LINES })), title });
+    : remote.run({ ...withDenials(run, script('session/last-words.sh', { LINES, PODS: '/var/log/pods' })), title });
   return Promise.race([asking.catch(() => ''), patience]).finally(() => clearTimeout(timer));
 }
 

@@ -1,6 +1,6 @@
 // @module-tag linux
 import { spawnSync } from 'node:child_process';
-import { chmodSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -22,9 +22,13 @@ function lastWords(...journal: readonly string[]): readonly string[] {
   chmodSync(join(bin, 'journalctl'), 0o755);
   const command = using(
     script('session/avc-denials.sh', { AGE: '60' }),
-    script('session/last-words.sh', { LINES: '3' }),
+    script('session/last-words.sh', { LINES: '3', PODS: join(bin, 'pods') }),
   );
-  const { stdout } = spawnSync('/bin/sh', ['-eu'], { input: command.script, env: { PATH: bin }, encoding: 'utf8' });
+  const { stdout } = spawnSync('/bin/sh', ['-eu'], {
+    input: command.script,
+    env: { PATH: bin, TZ: 'UTC' },
+    encoding: 'utf8',
+  });
   return stdout.trimEnd().split('\n');
 }
 
@@ -44,5 +48,25 @@ test('the end of a log has the time of each line, and a message that is repeated
     '23:47:29 Started kubelet.service.',
     '23:47:29 E run.go:72] "command failed" err="no such file"',
     '23:47:41 container 0a1b2c3d4e5f ended',
+  ]);
+});
+
+test('kube-proxy goes on after an error: its errors of this run are shown once each, without the rest of its log', () => {
+  const folder = join(bin, 'pods', 'kube-system_kube-proxy-x_1', 'kube-proxy');
+  mkdirSync(folder, { recursive: true });
+  const at = (secondsAgo: number, text: string): string => {
+    const time = new Date(Date.now() - secondsAgo * 1000).toISOString().replace('Z', '000000Z');
+    return `${time} stderr F ${text}`;
+  };
+  const lines = [
+    at(4000, 'E1128 09:00:00.000000       1 proxier.go:1 "an error of another run"'),
+    at(30, 'I1128 10:35:32.207997       1 proxier.go:1099] "Sync failed" retryingTime="30s"'),
+    at(30, 'E1128 10:35:32.207741       1 proxier.go:1723] "nftables sync failed" err="signal: segmentation fault"'),
+    at(1, 'E1128 10:36:02.255909       1 proxier.go:1723] "nftables sync failed" err="signal: segmentation fault"'),
+  ];
+  writeFileSync(join(folder, '0.log'), `${lines.join('\n')}\n`);
+  expect(lastWords().filter((line) => !line.startsWith('== kubelet') && line !== '')).toEqual([
+    '== kube-proxy',
+    expect.stringMatching(/^[\d:]{8} E proxier\.go:1723\] "nftables sync failed" err="signal: segmentation fault"$/),
   ]);
 });
