@@ -1,10 +1,10 @@
 import type { Artifact } from './artifact.ts';
 import type { Keys } from './keys.ts';
-import { PACKAGES_URL } from './network-plan.ts';
+import { GATEWAY, PACKAGES_URL } from './network-plan.ts';
 import { paths } from './paths.ts';
 import type { Mirrors } from './recipes.ts';
 import { VERSIONS } from './versions.ts';
-import { DRESSED, type DressedSystem, type Dressing } from './systems.ts';
+import { DRESSED, type DressedSystem, type Dressing, UBUNTU, type Ubuntu, type UbuntuSystem } from './systems.ts';
 
 /** What a dressed system is made of. */
 export interface Dressed {
@@ -49,4 +49,38 @@ export function dressedSystems(
     return [os, { base: tree, repository }];
   };
   return Object.fromEntries(Object.entries(DRESSED).map(made)) as Readonly<Record<DressedSystem, Dressed>>;
+}
+
+/** The Ubuntus, of the trees of both Debians. `DEBIAN`: Debian 12's archive; `CONTAINERD`: Docker's repository for Debian 12. */
+export function ubuntuSystems(
+  bases: Readonly<Record<Ubuntu['on'], Artifact>>,
+  { debian, security }: Mirrors,
+  keys: Keys,
+  { DEBIAN, CONTAINERD }: { readonly DEBIAN: Artifact; readonly CONTAINERD: Artifact },
+): Readonly<Record<UbuntuSystem, Dressed>> {
+  const made = ([CODENAME, { version, nickname, on, packages }]: readonly [string, Ubuntu]): readonly [
+    string,
+    Dressed,
+  ] => {
+    const base = bases[on];
+    const debs: Artifact = {
+      ...{ name: `debs-${CODENAME}`, recipe: 'debs', needs: { BASE: base } },
+      params: { PACKAGES: packages, SUITE: on },
+      settings: { MIRROR: debian, SECURITY: security },
+    };
+    const repository: Artifact = {
+      ...{ name: `ubuntu-repository-${CODENAME}`, recipe: 'ubuntu-repository', shared: ['docker-index.sh'] },
+      params: { CODENAME, VERSION: version, KEY: keys.containerd, ARCHIVE_KEY: keys.debian },
+      // What hosts of Debian 12 can install is no part of what a userland of Debian 13 could.
+      needs: { DEBS: debs, CONTAINERD, ...(on === 'bookworm' ? { DEBIAN } : {}) },
+      settings: { GNUPGHOME: paths.gnupg },
+    };
+    const tree: Artifact = {
+      ...{ name: `base-${CODENAME}`, recipe: 'base-ubuntu', shared: ['dress.sh'] },
+      params: { CODENAME, VERSION: version, NICKNAME: nickname, PACKAGES_URL, GATEWAY },
+      needs: { BASE: base, DEBS: debs, REPOSITORY: repository },
+    };
+    return [CODENAME, { base: tree, repository }];
+  };
+  return Object.fromEntries(Object.entries(UBUNTU).map(made)) as Readonly<Record<UbuntuSystem, Dressed>>;
 }

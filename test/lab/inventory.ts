@@ -3,6 +3,8 @@ import { ensureKeys } from './keys.ts';
 import { PACKAGES_URL, REGISTRY_URL } from './network-plan.ts';
 import { paths } from './paths.ts';
 import { CRIO_PATH } from './recipes.ts';
+import { loginOf } from './ssh.ts';
+import { isUbuntu } from './systems.ts';
 import { KUBERNETES, VERSIONS } from './versions.ts';
 import { buildOnDemand } from './build-all.ts';
 
@@ -68,6 +70,17 @@ export async function crioRuntime(): Promise<Readonly<Record<string, unknown>>> 
   };
 }
 
+/** What an Ubuntu host has of its own: who logs in, and Docker's repository for its codename. */
+function ofUbuntu(name: string): object {
+  const { os } = hostSettings(name);
+  if (!isUbuntu(os)) return {};
+  const url = `${PACKAGES_URL}/${os}/docker/linux/{distribution}`;
+  return {
+    ssh: { user: loginOf(name) },
+    runtime: { repository: { url, suite: '{codename}', key: `${PACKAGES_URL}/${os}/docker/linux/ubuntu/gpg` } },
+  };
+}
+
 /** The inventory of these hosts. `overrides` replaces whole top-level keys. The hosts must exist. */
 export async function inventory(
   names: readonly string[],
@@ -125,7 +138,8 @@ export async function inventory(
     ssh: { user: 'root', identityFile: paths.identityFile, knownHostsFile: paths.knownHostsFile },
     hosts: names.map((name): InventoryHost => {
       const { address, internalAddress } = hostSettings(name);
-      return { name, address, ...(internalAddress === undefined ? {} : { internalAddress }), role: roleOf(name) };
+      const nic = internalAddress === undefined ? {} : { internalAddress };
+      return { name, address, ...nic, role: roleOf(name), ...ofUbuntu(name) };
     }),
     ...overrides,
   };

@@ -5,7 +5,7 @@ import { GATEWAY, PACKAGES_URL } from './network-plan.ts';
 import { paths } from './paths.ts';
 import { join } from 'node:path';
 import { DOCKER_PATH, dockerRepository } from './docker-recipes.ts';
-import { dressedSystems } from './dressed.ts';
+import { dressedSystems, ubuntuSystems } from './dressed.ts';
 import {
   imagesDownload,
   kubernetesDownload,
@@ -108,17 +108,6 @@ export function recipes(
   });
   const trixie: Artifact = { ...bootstrap, name: 'bootstrap-trixie', recipe: 'bootstrap-trixie' };
   const bookworm = base('base', bootstrap, 'bookworm');
-  const systems = {
-    bookworm: { base: bookworm },
-    trixie: { base: base('base-trixie', trixie, '') },
-    arm64: { base: arm64Tree(bookworm, mirrors) },
-    selinux: virtualMachine(bookworm, tools, mirrors),
-    ...dressedSystems(bookworm, mirrors, keys, {
-      CONTAINERD: program('containerd', VERSIONS.containerd),
-      DEBIAN: debian,
-    }),
-  };
-
   const cni = program('cni-plugins', VERSIONS.cniPlugins);
   const versions = kubernetes.map((one) => ({
     ...one,
@@ -213,6 +202,19 @@ export function recipes(
     ...signing(key),
     params: { KEY: key, VERSION: version },
   });
+  const docker = containerdRepository('containerd-repository', keys.containerd);
+  const trixieTree = base('base-trixie', trixie, '');
+  const systems = {
+    bookworm: { base: bookworm },
+    trixie: { base: trixieTree },
+    arm64: { base: arm64Tree(bookworm, mirrors) },
+    selinux: virtualMachine(bookworm, tools, mirrors),
+    ...dressedSystems(bookworm, mirrors, keys, {
+      CONTAINERD: program('containerd', VERSIONS.containerd),
+      DEBIAN: debian,
+    }),
+    ...ubuntuSystems({ bookworm, trixie: trixieTree }, mirrors, keys, { DEBIAN: debian, CONTAINERD: docker }),
+  };
   const containerdVersions: Artifact = {
     ...{ name: 'containerd-versions', recipe: 'containerd-versions', shared: ['docker-index.sh'] },
     needs: Object.fromEntries(
@@ -225,7 +227,7 @@ export function recipes(
   };
   const repositories = {
     debian,
-    containerd: containerdRepository('containerd-repository', keys.containerd),
+    containerd: docker,
     [join('docker', 'linux', 'rhel')]: {
       ...containerdRepository('docker-rpm', keys['containerd-rpm']),
       shared: ['rpm.sh'],

@@ -2,11 +2,15 @@ import { initOf } from './host-processes.ts';
 import { hostSettings } from './host-settings.ts';
 import { LabError } from './errors.ts';
 import { paths } from './paths.ts';
+import { isUbuntu } from './systems.ts';
 import { VIRTUAL_MACHINE } from './virtual-machine.ts';
 import { attempt, type Result } from './run.ts';
 
+/** Who logs in on a host: the administrator of a cloud's Ubuntu, where root may not, or root. */
+export const loginOf = (name: string): 'root' | 'ubuntu' => (isUbuntu(hostSettings(name).os) ? 'ubuntu' : 'root');
+
 /** Options of OpenSSH to reach a host as `user`, the host's address last. Host keys are always verified. */
-export function sshArguments(name: string, user: 'root' | 'ops' = 'root'): readonly string[] {
+export function sshArguments(name: string, user: 'root' | 'ops' | 'ubuntu' = loginOf(name)): readonly string[] {
   const options = {
     IdentityFile: paths.identityFile,
     IdentitiesOnly: 'yes',
@@ -24,7 +28,8 @@ export function sshArguments(name: string, user: 'root' | 'ops' = 'root'): reado
 
 /** Runs a shell command on a host as root over SSH, a connection of its own, and returns whatever came of it. Code 255: no connection. */
 export function ssh(name: string, command: string, input?: string): Promise<Result> {
-  return attempt('ssh', [...sshArguments(name), command], input === undefined ? {} : { input });
+  const asRoot = loginOf(name) === 'root' ? command : `sudo -n bash -c '${command.replaceAll("'", String.raw`'\''`)}'`;
+  return attempt('ssh', [...sshArguments(name), asRoot], input === undefined ? {} : { input });
 }
 
 /**

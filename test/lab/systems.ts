@@ -28,8 +28,37 @@ export const DRESSED = {
 
 export type DressedSystem = keyof typeof DRESSED;
 
+/** An Ubuntu that is Debian in its clothes: apt and dpkg stay, with an archive of its own. */
+export interface Ubuntu {
+  /** As in its os-release, with the point release. */
+  readonly version: string;
+  readonly nickname: string;
+  /** The Debian whose userland it has. */
+  readonly on: 'bookworm' | 'trixie';
+  /** Debian's packages with the programs that a server of a cloud has, beside `UBUNTU_PACKAGES`. */
+  readonly packages: string;
+}
+
+const UBUNTU_PACKAGES =
+  'apparmor cloud-init fail2ban python3-systemd lsb-release needrestart netplan.io snapd systemd-resolved ufw unattended-upgrades';
+
+/** The dressed Ubuntus, by codename. */
+export const UBUNTU = {
+  jammy: { version: '22.04.5', nickname: 'Jammy Jellyfish', on: 'bookworm', packages: UBUNTU_PACKAGES },
+  noble: { version: '24.04.3', nickname: 'Noble Numbat', on: 'bookworm', packages: UBUNTU_PACKAGES },
+  resolute: {
+    ...{ version: '26.04', nickname: 'Resolute Raccoon', on: 'trixie' },
+    packages: `${UBUNTU_PACKAGES} sudo-rs rust-coreutils`,
+  },
+} as const satisfies Readonly<Record<string, Ubuntu>>;
+
+export type UbuntuSystem = keyof typeof UBUNTU;
+
+/** Whether hosts of that system are a dressed Ubuntu. */
+export const isUbuntu = (os: System): os is UbuntuSystem => os in UBUNTU;
+
 /** `arm64`: Debian 12, with a userland of arm64 under qemu-user. `selinux`: Debian 12 in a virtual machine (virtual-machine.ts). */
-export type System = 'bookworm' | 'trixie' | 'arm64' | 'selinux' | DressedSystem;
+export type System = 'bookworm' | 'trixie' | 'arm64' | 'selinux' | DressedSystem | UbuntuSystem;
 
 /** The systems that hosts can be of, the default first. All but the default are made when a host of theirs is asked for. */
 export const SYSTEMS: readonly ['bookworm', ...System[]] = [
@@ -38,4 +67,5 @@ export const SYSTEMS: readonly ['bookworm', ...System[]] = [
   'arm64',
   'selinux',
   ...(Object.keys(DRESSED) as readonly DressedSystem[]),
+  ...(Object.keys(UBUNTU) as readonly UbuntuSystem[]),
 ];

@@ -56,7 +56,7 @@ const scenario = (...names: readonly string[]): readonly string[] => names.map((
 const long = (...names: readonly string[]): readonly string[] => names.map((name) => `long/${name}.test.ts`);
 
 const ANY = filesOf('core');
-const INSTALLS = scenario('packages', 'hosts', 'debian-13', 'binaries');
+const INSTALLS = [...scenario('packages', 'hosts', 'debian-13', 'binaries'), ...long('ubuntu')];
 const CONTROL_PLANES = [
   ...scenario('stacked'),
   ...long('stacked', 'every-change', 'undo', 'late-init', 'ownership', 'right-machine'),
@@ -84,7 +84,7 @@ const CONNECTIONS = [
   ...scenario('jobs', 'locks', 'network', 'privilege', 'interrupted', 'channel'),
   ...long('cut', 'deadlines'),
 ];
-const CHECKS = [...scenario('preflight', 'faults'), ...long('health')];
+const CHECKS = [...scenario('preflight', 'faults'), ...long('health', 'field')];
 const WINDOWS = [
   ...scenario('windows'),
   ...long('windows-host-gw', 'windows-programs', 'windows-services', 'windows-wine'),

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { distributions } from '../../../src/host/packages/distributions.value.ts';
 import { GUARDED_FIXTURES, SUPPORTED_FIXTURES, factsOf } from '../../fakes/facts.ts';
 import { inventory, linuxHost } from '../../fakes/inventory.ts';
-import { DRESSED, SYSTEMS } from '../../lab/systems.ts';
+import { DRESSED, isUbuntu, SYSTEMS } from '../../lab/systems.ts';
 
 const lab = new URL('../../lab/', import.meta.url);
 
@@ -25,7 +25,6 @@ const FORMER: Readonly<Record<'fixture' | 'installation', Readonly<Record<string
     flatcar: 'debian',
   },
   installation: {
-    ubuntu: 'debian',
     rhel: 'rocky',
     almalinux: 'rocky',
     ol: 'rocky',
@@ -53,8 +52,9 @@ const scenarios = ['core', 'long', 'scenarios']
 /** `ID` of the trees in which some test of the lab has a host. */
 const installed = new Set(
   SYSTEMS.flatMap((system) => {
-    if (!(system in DRESSED)) return ['debian'];
-    const build = readFileSync(new URL(`build/base-${system}/build.sh`, lab), 'utf8');
+    if (!(system in DRESSED) && !isUbuntu(system)) return ['debian'];
+    const recipe = isUbuntu(system) ? 'base-ubuntu' : `base-${system}`;
+    const build = readFileSync(new URL(`build/${recipe}/build.sh`, lab), 'utf8');
     return scenarios.includes(`os: '${system}'`) ? [/^ID="?([\w-]+)"?$/m.exec(build)![1]!] : [];
   }),
 );
