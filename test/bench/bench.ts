@@ -1,7 +1,7 @@
 /**
  * `npm run bench`: how long `kbuild plan` takes beside the floor, xargs and ansible, and what else docs/performance.md
  * promises. Prints every measurement and every bound; `--write` puts table, CSV and chart into docs/. Exit 1: a bound is
- * missed. `--only look,sweep,probes,round-trips,held,black-hole,recording,many,push` runs parts; `--sizes 1,10,50` other fleets. Root, and what the lab needs.
+ * missed. `--only look,sweep,probes,round-trips,held,black-hole,recording,many,push,start` runs parts; `--sizes 1,10,50` other fleets. Root, and what the lab needs.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { hostSettings } from '../lab/host-settings.ts';
 import { ansible } from './ansible.ts';
 import { boundTable, boundText, kept, type Bound } from './bounds.ts';
 import { chart } from './chart.ts';
-import { blackHole, held, many, push, roundTrips } from './edges.ts';
+import { blackHole, held, many, push, roundTrips, start } from './edges.ts';
 import { benchFleet, SYSTEM } from './fleet.ts';
 import { look } from './look.ts';
 import type { Row } from './measure.ts';
@@ -110,6 +110,7 @@ async function runBench(): Promise<number> {
       'black-hole': blackHole,
       recording,
       push,
+      start,
     }))
       if (wanted(part)) bounds.push(...(await run(bench)));
     if (wanted('many')) bounds.push(...(await many(bench, numbers('--many', '1000,5000'))));

@@ -3,10 +3,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { inside } from '../lab/lab.ts';
 import type { Bound } from './bounds.ts';
 import { type BenchFleet, SYSTEM } from './fleet.ts';
-import { measure, quickest, type Row } from './measure.ts';
+import { measure, middle, quickest, type Row } from './measure.ts';
 import { addresses, plan, type Bench } from './sweep.ts';
 
 /** Starts a program of the bench in the fleet's network; returns when it is ready. */
@@ -177,6 +178,44 @@ export async function push(bench: Bench): Promise<readonly Bound[]> {
       limit: 0.5,
       fine: 'at least',
       beside: `${mine.toFixed(0)} MB/s beside ${plain.toFixed(0)} MB/s`,
+    },
+  ];
+}
+
+/**
+ * The CPU of a start beside that of a node that does nothing, in turns. A bare node takes 24 ms: `validate` at 8 times
+ * that is done in less than 250 ms on a machine that does nothing else.
+ */
+export async function start({ fleet, programs, say }: Bench): Promise<readonly Bound[]> {
+  const kbuild = [process.execPath, programs.kbuild];
+  const inventory = fileURLToPath(new URL('../../inventories/stacked-kube-vip.yaml', import.meta.url));
+  const commands = {
+    'bare node': [process.execPath, '-e', '0'],
+    'kbuild --version': [...kbuild, '--version'],
+    'kbuild validate': [...kbuild, 'validate', inventory],
+  };
+  const rows = new Map<string, Row[]>(Object.keys(commands).map((who) => [who, []]));
+  for (let i = 0; i < 11; i++)
+    for (const [who, command] of Object.entries(commands)) rows.get(who)!.push(await measure(fleet, who, 0, command));
+  const [bare, version, validate] = [...rows.values()].map(middle) as [Row, Row, Row];
+  for (const row of [bare, version, validate]) say(row);
+  const ms = (seconds: number): string => `${(seconds * 1000).toFixed(0)} ms`;
+  return [
+    {
+      name: 'CPU of `--version` over a bare node',
+      measured: (version.cpu - bare.cpu) * 1000,
+      unit: 'ms',
+      limit: 60,
+      fine: 'at most',
+      beside: `${ms(version.cpu)}, and ${ms(bare.cpu)}`,
+    },
+    {
+      name: 'CPU of `validate` over that of a bare node',
+      measured: validate.cpu / bare.cpu,
+      unit: '×',
+      limit: 8,
+      fine: 'at most',
+      beside: `${ms(validate.cpu)}, and ${ms(bare.cpu)}`,
     },
   ];
 }
