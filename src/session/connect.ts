@@ -1,4 +1,5 @@
 import type { Fleet } from '../cluster/fleet/fleet.ts';
+import type { LinuxFacts } from '../cluster/fleet/linux.ts';
 import { clusterFacts } from '../cluster/fleet/observe-cluster.ts';
 import type { LeftOut } from '../cluster/joined.refusal.ts';
 import { observations, type Observations } from '../engine/observations.ts';
@@ -56,13 +57,27 @@ interface Connections {
 }
 
 /**
+ * Facts that take most of an observation's CPU, and that the status of a cluster does not read. Who asks through one
+ * control plane wants an answer at once.
+ */
+export const NOT_THROUGH_ONE: readonly (keyof LinuxFacts)[] = [
+  ...(['files', 'ownFiles', 'keyrings', 'brokenPackages', 'packageLocks', 'services', 'timeServices'] as const),
+  ...(['swapUnits', 'images', 'storage', 'firewall', 'kubeChains', 'routes', 'lookups', 'resolver'] as const),
+  ...(['proxyVariables', 'serviceNetwork'] as const),
+];
+
+/**
  * Observes control planes one after another until the cluster answers through one, and no other host.
  * @throws errors of kbuild itself, never because a host does not answer
  */
 async function observeThroughOne(round: Round): Promise<Fleet> {
   const seen: Fleet[] = [];
+  const observer: Round['observer'] = {
+    ...round.observer,
+    host: (host, wanted = { without: NOT_THROUGH_ONE }) => round.observer.host(host, wanted),
+  };
   for (const host of round.hosts.filter(({ role }) => role === 'control-plane')) {
-    const fleet = await observeFleet({ ...round, hosts: [host] });
+    const fleet = await observeFleet({ ...round, observer, hosts: [host] });
     seen.push(fleet);
     if (fleet.cluster.state === 'up') break;
   }

@@ -3,7 +3,7 @@ import type { Fleet, Observed } from '../cluster/fleet/fleet.ts';
 import type { Forward } from '../cluster/fleet/https-peer.ts';
 import type { LinuxFacts } from '../cluster/fleet/linux.ts';
 import { clusterFacts, observeCluster } from '../cluster/fleet/observe-cluster.ts';
-import { type Ask, observeLinux } from '../cluster/fleet/observe-linux.ts';
+import { type Ask, observeLinux, type WantedFacts } from '../cluster/fleet/observe-linux.ts';
 import type { ClusterPart, ClusterView } from '../cluster/fleet/view.ts';
 import { watchedOn } from '../commands/every.phases.ts';
 import { observedObjects } from '../commands/objects.phases.ts';
@@ -103,8 +103,8 @@ export async function clusterBeside(
 
 /** Observes hosts over their connections, and the cluster through its control planes. */
 interface Observer {
-  /** All facts of a host, or only those of these names. */
-  readonly host: (host: Host, names?: readonly string[]) => Promise<Observed>;
+  /** All facts of a host, or those that are wanted; of a Windows host only by their names. */
+  readonly host: (host: Host, wanted?: WantedFacts) => Promise<Observed>;
   /** The cluster, through the first of these hosts that answers, with these of its parts; default: all. */
   readonly cluster: (hosts: readonly Observed[], parts?: readonly ClusterPart[]) => Promise<ClusterView>;
 }
@@ -143,13 +143,13 @@ export function observerOf(
     const facts = await observeWindows((...asked) => remote.ask(...asked), subject, tools, names);
     return { os: 'windows', host, facts };
   };
-  const linux = async (host: LinuxHost, names?: readonly string[]): Promise<Observed> => {
+  const linux = async (host: LinuxHost, wanted?: WantedFacts): Promise<Observed> => {
     const { loginMs } = linuxRemote(host).transport;
     const subject = { inventory: inventoryOn(inventory, host), host, watched: watched(host) };
-    return { os: 'linux', host, facts: await observeLinux(ask(host), subject, { ...tools, loginMs }, names) };
+    return { os: 'linux', host, facts: await observeLinux(ask(host), subject, { ...tools, loginMs }, wanted) };
   };
   return {
-    host: (host, names) => (host.os === 'windows' ? windows(host, names) : linux(host, names)),
+    host: (host, wanted) => (host.os === 'windows' ? windows(host, wanted as string[]) : linux(host, wanted)),
     cluster: (hosts, parts) => observeCluster(inventory, hosts, ask, objects, { ...tools, forward }, parts),
   };
 }

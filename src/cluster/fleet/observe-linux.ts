@@ -26,24 +26,34 @@ export interface ObserveTools {
   readonly loginMs?: number | undefined;
 }
 
+/** Which facts are observed: only the named ones, or all without these. */
+export type WantedFacts = readonly string[] | { readonly without: readonly string[] };
+
+type Probes = Readonly<Record<string, Probe<unknown>>>;
+
+const isNamed = (wanted: WantedFacts): wanted is readonly string[] => Array.isArray(wanted);
+
 /**
- * Observes a Linux host by one script: all facts, or only the named ones (the others are then missing in the result).
- * If a probe fails, reading its fact throws. Rejects if the script cannot run.
+ * Observes a Linux host by one script: all facts, or those that are wanted. Facts that were not named are missing in
+ * the result; reading one that was left out throws, as if its probe had failed. Rejects if the script cannot run.
  */
 export async function observeLinux(
   ask: Ask,
   { inventory, host, watched }: Subject,
   { nowMs, nonce, loginMs }: ObserveTools,
-  names?: readonly string[],
+  wanted: WantedFacts = { without: [] },
 ): Promise<LinuxFacts> {
-  const all: Readonly<Record<string, Probe<unknown>>> = linuxProbes(inventory, host, watched);
-  const probes = names === undefined ? all : Object.fromEntries(names.map((name) => [name, all[name]!]));
-  const commands = Object.fromEntries(Object.entries(probes).map(([name, { command }]) => [name, command]));
+  const all: Probes = linuxProbes(inventory, host, watched);
+  const probes: Probes = isNamed(wanted) ? Object.fromEntries(wanted.map((name) => [name, all[name]!])) : all;
+  const leftOut = isNamed(wanted) ? [] : wanted.without;
+  const asked = Object.entries(probes).filter(([name]) => !leftOut.includes(name));
+  const commands = Object.fromEntries(asked.map(([name, { command }]) => [name, command]));
   const word = nonce();
   const from = nowMs();
   const { stdout, stderr } = await ask(framedScript(commands, word));
   const to = nowMs();
-  const answers = readFrames(stdout, stderr, word);
+  const untold = Object.fromEntries(leftOut.map((name) => [name, { failed: 'it was not observed' }]));
+  const answers = { ...readFrames(stdout, stderr, word), ...untold };
   // The clock was read after the login shell had read its files, and before the time that the later probes took.
   const shellMs = Math.min(loginShellMs(answers), to - from);
   const laterMs = Math.min(afterClockMs(answers), to - from - shellMs);

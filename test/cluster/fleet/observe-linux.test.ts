@@ -50,3 +50,17 @@ test('the clock of an account whose login shell takes a minute is not off for th
   // A shell that claims to have taken longer than the whole answer tells nothing.
   expect(await offset([1, 2], [0, 3], 500)).toBe(-2000);
 });
+
+test('facts that are left out cost nothing, and reading one says that it was not observed', async () => {
+  const scripts: string[] = [];
+  const ask = ({ script }: { readonly script: string }) => {
+    scripts.push(script);
+    return Promise.resolve({ stdout: frame('hostname', 'cp1'), stderr: '' } as never);
+  };
+  const tools = { nowMs: () => NOON, nonce: () => 'word' };
+  const facts = await observeLinux(ask, subject, tools, { without: ['firewall'] });
+  expect(scripts[0]).not.toContain('nft list chain $table');
+  expect(scripts[0]).toContain('iptables-save');
+  expect(facts.hostname).toBe('cp1');
+  expect(() => facts.firewall).toThrow('it was not observed');
+});
