@@ -1,6 +1,7 @@
 import { hasKubeProxy } from '../inventory/network-plugins.ts';
 import { type ChartEntry, isChartFile } from '../inventory/schema/charts.ts';
 import { ciliumSettings } from '../inventory/schema/network.ts';
+import type { Path } from '../inventory/schema/path.ts';
 import { problem, type Rule, type Violation, warning } from '../inventory/schema/rule.ts';
 import type { InventoryFile } from '../inventory/schema/schema.ts';
 import { isObject, type JsonObject } from '../shell/decode.ts';
@@ -155,11 +156,29 @@ function untested({ kubernetes, ...file }: InventoryFile): readonly Violation[] 
   ];
 }
 
+const RP_FILTER = 'net.ipv4.conf.all.rp_filter';
+
+/** Cilium sets it to 0 whenever its pod starts: two owners would change it for ever. */
+function rpFilter({ sysctls, roles, groups, hosts }: InventoryFile): readonly Violation[] {
+  const levels: readonly (readonly [Path, Readonly<Record<string, unknown>>])[] = [
+    [[], sysctls],
+    ...Object.entries(roles).map(([name, level]) => [['roles', name], level.sysctls] as const),
+    ...Object.entries(groups).map(([name, level]) => [['groups', name], level.sysctls] as const),
+    ...hosts.map((host, i) => [['hosts', i], host.sysctls] as const),
+  ];
+  return levels.flatMap(([path, { [RP_FILTER]: value = 0 }]) =>
+    String(value) === '0'
+      ? []
+      : [problem([...path, 'sysctls', RP_FILTER], 'must be 0: Cilium sets it, and drops packets of pods otherwise')],
+  );
+}
+
 const rule: Rule = (file) => {
   const { routing, port, values } = settingsOf(file);
   return [
     ...chartProblems(file),
     ...untested(file),
+    ...rpFilter(file),
     ...(routing === 'native' && port !== undefined
       ? [problem([...PATH, 'port'], 'is the port of a tunnel, and routing native has none: remove it')]
       : []),

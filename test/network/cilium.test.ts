@@ -136,6 +136,16 @@ describe('validate refuses', () => {
     expect(await found(settings)).toEqual([expect.stringMatching(message)]);
   });
 
+  test('a reverse path filter, wherever it is set', async () => {
+    const text = withSettings('{}').replace(
+      'role: worker',
+      "role: worker\n    sysctls: { net.ipv4.conf.all.rp_filter: '1' }",
+    );
+    expect((await problemsOf(text)).filter((line) => !NOTE.test(line))).toEqual([
+      expect.stringContaining('hosts[1].sysctls["net.ipv4.conf.all.rp_filter"]: must be 0: Cilium sets it'),
+    ]);
+  });
+
   test('nothing of a good inventory, with and without kube-proxy', async () => {
     expect(await found('{}')).toEqual([]);
     expect(await found('{}', '  kubeProxy: none\n')).toEqual([]);
