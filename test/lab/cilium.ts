@@ -13,10 +13,18 @@ export async function buildCilium(): Promise<void> {
   process.env['PATH'] = `${join(paths.www, HELM_PATH)}:${process.env['PATH']!}`;
 }
 
+/** As in the chart, without SYS_RESOURCE, which no host of the lab has. */
+const CAPABILITIES = {
+  ciliumAgent:
+    'CHOWN KILL NET_ADMIN NET_RAW IPC_LOCK SYS_MODULE SYS_ADMIN DAC_OVERRIDE FOWNER SETGID SETUID SYSLOG'.split(' '),
+  cleanCiliumState: ['NET_ADMIN', 'SYS_MODULE', 'SYS_ADMIN'],
+};
+
 /** Settings of an inventory with Cilium. `plain`: that of the lab; `more`: of `network.cilium`. */
 export function withCilium(plain: LabInventory, kubeProxy: 'iptables' | 'none', more: object = {}): LabInventory {
   const runtime = plain['runtime'] as { readonly registries: readonly object[] };
   const registries = [...runtime.registries, { host: 'quay.io', mirrors: [CILIUM_IMAGES_URL] }];
-  const cilium = { version: VERSIONS.cilium, chart: join(paths.www, CILIUM_PATH, 'cilium.tgz'), ...more };
+  const values = { securityContext: { capabilities: CAPABILITIES } };
+  const cilium = { version: VERSIONS.cilium, chart: join(paths.www, CILIUM_PATH, 'cilium.tgz'), values, ...more };
   return { ...plain, runtime: { ...runtime, registries }, network: { plugin: 'cilium', kubeProxy, cilium } };
 }
