@@ -7,7 +7,7 @@ import { isSwitchedOn } from '../host/services.facts.ts';
 import { apiPort, endpointHost } from '../inventory/api-server.ts';
 import { balancers, controlPlanes } from '../inventory/hosts.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import { isLoopback, isMoving, liveEndpoint, serverAt } from '../kubeadm/endpoint.ts';
+import { isLoopback, isMoving, isOwnLoopback, liveEndpoint, serverAt } from '../kubeadm/endpoint.ts';
 import { paths } from '../paths.ts';
 import { sh } from '../shell/sh.ts';
 import { render } from '../templates.ts';
@@ -21,6 +21,15 @@ interface Listens {
 }
 
 const portOf = (endpoint: string): string => endpoint.slice(endpoint.lastIndexOf(':') + 1);
+
+/** What a move that was cut off left: a kubeconfig of the host names another port of its haproxy. */
+function usedBinds({ inventory, host, facts }: Target): readonly string[] {
+  // Without it the host has no haproxy of kbuild's that could serve anything.
+  if (!facts.ownFiles.includes(paths.haproxyConfig)) return [];
+  return [...facts.kubeconfigServers.values()].flatMap(({ server }) =>
+    server !== serverAt(inventory.endpoint) && isOwnLoopback(server, { host, facts }) ? [new URL(server).host] : [],
+  );
+}
 
 /**
  * Where haproxy of this host goes on to serve the endpoint that a move leaves, if that one or the new one is on every
@@ -42,7 +51,7 @@ export function formerBinds({ inventory, host, facts, fleet }: Target): readonly
 
 function listens(target: Target): Listens {
   const { loadBalancer } = target.inventory;
-  const former = formerBinds(target);
+  const former = [...new Set([...formerBinds(target), ...usedBinds(target)])];
   if (loadBalancer.kind !== 'local') {
     const { port, healthPort } = keepalivedOf(target.inventory);
     return { binds: [`:${String(port)}`, ...former], healthPort };

@@ -31,6 +31,17 @@ export function isLoopback(server: string): boolean {
   return host === 'localhost' || host === '[::1]' || (isIPv4(host) && host.startsWith('127.'));
 }
 
+/**
+ * True for the URL of a server on the host itself that is kbuild's haproxy: of `loadBalancer.kind: local`, or of a move
+ * to or from it that was cut off.
+ */
+export function isOwnLoopback(server: string, { host, facts }: Seen): boolean {
+  if (!isLoopback(server) || !facts.ownFiles.includes(paths.haproxyConfig)) return false;
+  // Only `local` gives a worker kbuild's haproxy.
+  if (host.role === 'worker') return true;
+  return facts.listeners.some(({ port, process }) => String(port) === new URL(server).port && process === 'haproxy');
+}
+
 /** Kubeconfigs with which administrators reach the cluster. They name the endpoint on every control plane. */
 const ADMINS: ReadonlySet<string> = new Set(['admin.conf', 'super-admin.conf']);
 
@@ -50,9 +61,7 @@ export function kubeconfigsAstray(inventory: Inventory, cluster: ClusterUp, { ho
   const old = serverAt(liveEndpoint(cluster));
   const isLed = ({ name, server }: Astray): boolean => {
     if (server === '' || server === wanted) return false;
-    // Only `loadBalancer.kind: local` gives a worker kbuild's haproxy.
-    const isBuilt = server === old || (host.role === 'worker' && facts.ownFiles.includes(paths.haproxyConfig));
-    if (isLoopback(server) && !isBuilt) return false;
+    if (isLoopback(server) && server !== old && !isOwnLoopback(server, { host, facts })) return false;
     if (host.role === 'worker') return name === 'kubelet.conf';
     if (ADMINS.has(name)) return true;
     return server === old && server !== apiServerUrl(inventory, host);

@@ -253,6 +253,31 @@ describe('a move', () => {
   });
 });
 
+describe('a move to it that was cut off, with the inventory set back', () => {
+  const admin = new Map([['admin.conf', { server: `https://${LOCAL}`, changedMs: 1 }]]);
+  const facts = (process: string): Partial<LinuxFacts> => ({
+    kubeconfigServers: admin,
+    ownFiles: [paths.haproxyConfig],
+    listeners: [{ protocol: 'tcp', address: '127.0.0.1', port: 7443, process }],
+  });
+
+  test('keeps the port that a kubeconfig names, and the command leads that back', () => {
+    const target = seen(virtual, cp1, VIRTUAL, facts('haproxy'));
+    expect(bindsOf(haproxyConfig(target))).toEqual([':8443', LOCAL, '127.0.0.1:8404']);
+    const { cluster } = target.fleet;
+    expect(cluster.state === 'up' && kubeconfigsAstray(virtual, cluster, target)).toEqual([
+      { name: 'admin.conf', server: `https://${LOCAL}` },
+    ]);
+  });
+
+  test('leaves a balancer of the user’s at that port alone', () => {
+    const target = seen(virtual, cp1, VIRTUAL, facts('nginx'));
+    expect(bindsOf(haproxyConfig(target))).toEqual([':8443', '127.0.0.1:8404']);
+    const { cluster } = target.fleet;
+    expect(cluster.state === 'up' && kubeconfigsAstray(virtual, cluster, target)).toEqual([]);
+  });
+});
+
 describe('what the inventory no longer wants', () => {
   const files = [paths.haproxyConfig, paths.keepalivedConfig, paths.checkApiserver];
 

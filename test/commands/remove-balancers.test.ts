@@ -37,14 +37,14 @@ test('what they get is the configuration without those who leave, though the inv
   const written = (of: Inventory): FileState => ({
     kind: 'file',
     sha256: createHash('sha256')
-      .update(haproxyConfig(targetOf(of, cp1, fleetOf([cp1, factsOf()]))))
+      .update(haproxyConfig(targetOf(of, cp1, fleetOf([cp1, factsOf({ ownFiles: [] })]))))
       .digest('hex'),
     mode: 0o644,
     owner: 'root:root',
     mtimeMs: 1,
   });
   const due = (of: Inventory) => {
-    const facts = factsOf({ files: new Map([[paths.haproxyConfig, written(of)]]) });
+    const facts = factsOf({ files: new Map([[paths.haproxyConfig, written(of)]]), ownFiles: [] });
     const step = phases(inventory, cp3)[0]!.steps[0]! as { readonly diff: (target: object) => readonly unknown[] };
     return step.diff(targetOf(inventory, cp1, fleetOf([cp1, facts])));
   };
