@@ -210,16 +210,17 @@ export function inTwoParts() {
   };
 }
 
-/** What leads on from a status; undefined where nothing is to be done, or its problems have their own remedies. */
-function nextOf(run: Run, { drift, problems, version }: Status): string | undefined {
-  if (run.connected.observations.fleet().cluster.state === 'absent') return sameCommand(run, 'up');
-  if (version !== '' && drift.length > 0) return sameCommand(run, 'plan');
-  return problems.length > 0 ? sameCommand(run, 'check') : undefined;
+/** What leads on from a status; empty where nothing is to be done, or hosts must be reached first. */
+function nextText(run: Run, { drift, problems, version }: Status): string {
+  const { cluster, unreachable } = run.connected.observations.fleet();
+  if (unreachable.length > 0) return '';
+  const next = (command: string): string => `next: ${sameCommand(run, command)}\n`;
+  if (cluster.state === 'absent') return next('up');
+  if (version !== '' && drift.length > 0) return next('plan');
+  return problems.length > 0 ? next('check') : '';
 }
 
-/**
- * `kbuild status`: the cluster as it is, whether it is healthy, and where it differs from the inventory. Reads only.
- */
+/** `kbuild status`: the cluster, whether it is healthy, and where it differs from the inventory. Reads only. */
 export function runStatus(outer: Context, { hosts, ...flags }: StatusOptions): Promise<number> {
   checkFlags(flags);
   const isEndless = flags.watch === true;
@@ -240,8 +241,7 @@ export function runStatus(outer: Context, { hosts, ...flags }: StatusOptions): P
       context.out(rest(shownStatus(run, flags, status)));
       const { unreachable } = connected.observations.fleet();
       context.err(unreachableText(unreachable));
-      const next = nextOf(run, status);
-      if (next !== undefined && isText) context.err(`next: ${next}\n`);
+      if (isText) context.err(nextText(run, status));
       const errors = unreachable.map(({ error }) => error);
       return Promise.resolve(exitOf(status, errors));
     },

@@ -82,6 +82,13 @@ describe('the site of the documentation', () => {
   });
 });
 
+test('what people misread is said otherwise (D30)', () => {
+  const MISREAD =
+    /until the network of .{0,20} carries|survive the loss of 0|last words of \$|; no tree|all hosts together|one control plane for ever/i;
+  const texts = filesIn('src', '.ts').map((name) => `src/${name}`);
+  expect(texts.filter((name) => MISREAD.test(page(name).replaceAll(/^\s*(?:\/\/|\*|\/\*).*$/gm, '')))).toEqual([]);
+});
+
 test('npm pack builds the program first: a package from a fresh clone has it', () => {
   expect(manifest['scripts']).toMatchObject({ prepack: 'npm run build' });
 });

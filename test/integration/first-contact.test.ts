@@ -209,6 +209,27 @@ describe('a host that is not as kbuild needs it', { tags: ['root', 'bash'] }, ()
     }
   });
 
+  test('without systemd: one reason, at once, and no wait for what it cannot tell (D13)', async () => {
+    const server = await startSshd([], undefined, 'openrc-init');
+    try {
+      const ssh = {
+        ...good(),
+        port: server.port,
+        identityFile: join(server.folder, 'login'),
+        knownHostsFile: join(server.folder, 'known_hosts'),
+      };
+      const ran = kbuild(['plan', '-i', inventory(ssh)]);
+      expect(ran.status, ran.stderr).toBe(6);
+      expect(ran.stderr.match(/^\d\d:\d\d:\d\d observed/gm)).toHaveLength(1);
+      expect(
+        ran.stderr.match(/process 1 is openrc-init, and only systemd is supported\n {4}→ use a machine/g),
+      ).toHaveLength(1);
+      expect(ran.stderr).not.toContain('could not tell');
+    } finally {
+      await server.stop();
+    }
+  });
+
   test('with a login shell that talks: as if it were silent', async () => {
     const server = await startSshd([], '/bin/bash');
     try {

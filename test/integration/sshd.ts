@@ -77,12 +77,13 @@ function standInSudo(folder: string): string {
 
 /**
  * Starts it; `config` are further lines of sshd_config, `accounts` the login shell of root in its world, or a change
- * of all accounts there (as root only).
+ * of all accounts there, and `init` the name of its process 1 (as root only).
  * As an ordinary user it serves that user alone, who becomes root by a sudo that changes nothing.
  */
 export async function startSshd(
   config: readonly string[] = [],
   accounts?: string | ((passwd: string) => string),
+  init?: string,
 ): Promise<Sshd> {
   const folder = mkdtempSync(join(tmpdir(), 'kbuild-sshd-'));
   const file = (name: string) => join(folder, name);
@@ -111,13 +112,17 @@ export async function startSshd(
     ].join('\n'),
   );
   let command = [pathOf('sshd'), '-D', '-e', '-f', file('config')];
-  if (accounts !== undefined) {
+  if (accounts !== undefined || init !== undefined) {
     const change =
-      typeof accounts === 'string'
-        ? (passwd: string) => passwd.replace(/^(root:.*:)[^:]*$/m, `$1${accounts}`)
-        : accounts;
+      accounts === undefined
+        ? (passwd: string) => passwd
+        : typeof accounts === 'string'
+          ? (passwd: string) => passwd.replace(/^(root:.*:)[^:]*$/m, `$1${accounts}`)
+          : accounts;
     writeFileSync(file('passwd'), change(readFileSync('/etc/passwd', 'utf8')));
-    command = ['unshare', '-m', 'sh', '-c', 'mount --bind "$0" /etc/passwd && exec "$@"', file('passwd'), ...command];
+    writeFileSync(file('comm'), init === undefined ? readFileSync('/proc/1/comm', 'utf8') : `${init}\n`);
+    const mounts = 'mount --bind "$0/passwd" /etc/passwd && mount --bind "$0/comm" /proc/1/comm && exec "$@"';
+    command = ['unshare', '-m', 'sh', '-c', mounts, folder, ...command];
   }
   const child = spawn(command[0]!, command.slice(1), { stdio: ['ignore', 'ignore', 'pipe'] });
   let said = '';
