@@ -12,6 +12,7 @@ import {
 } from '../engine/check.ts';
 import { FactError } from '../errors.ts';
 import { supportedDistribution } from '../host/packages/distributions.value.ts';
+import { addressesOf, endpointHost } from '../inventory/addresses.ts';
 import { balancers, controlPlanes } from '../inventory/hosts.ts';
 import { paths } from '../paths.ts';
 import type { EndpointAnswer } from './endpoint.facts.ts';
@@ -25,12 +26,12 @@ const endpointName: Check = {
     'the control plane.',
   severities: ['error'],
   test: ({ inventory, fleet }) => {
-    const name = inventory.endpoint.slice(0, inventory.endpoint.lastIndexOf(':'));
+    const name = endpointHost(inventory.endpoint);
     if (isIP(name) !== 0 || inventory.endpointInHosts) return [];
     const [only, ...others] = controlPlanes(inventory);
     const own =
       inventory.loadBalancer.kind === 'none' && only !== undefined && others.length === 0
-        ? [only.internalAddress, only.address]
+        ? [...addressesOf(only), only.address]
         : undefined;
     const found: Finding[] = [];
     const seen = new Map<string, string[]>();

@@ -1,4 +1,4 @@
-import { endpointHost } from '../inventory/api-server.ts';
+import { bracketed, endpointHost, endpointParts } from '../inventory/addresses.ts';
 import { balancers, controlPlanes, kubernetesHosts } from '../inventory/hosts.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { probeInPlace } from '../shell/probe.ts';
@@ -35,10 +35,10 @@ function isAsked(inventory: Inventory, host: LinuxHost): boolean {
 export function endpoint(inventory: Inventory, host: LinuxHost) {
   const { loadBalancer } = inventory;
   const address = 'address' in loadBalancer ? loadBalancer.address : endpointHost(inventory.endpoint);
-  const port = inventory.endpoint.slice(inventory.endpoint.lastIndexOf(':') + 1);
+  const port = String(endpointParts(inventory.endpoint)?.port ?? 443);
   const asked = isAsked(inventory, host) ? 'yes' : 'no';
   return probeInPlace(
-    script('balancer/probe-endpoint.sh', { ASKED: asked, ADDRESS: address, PORT: port }),
+    script('balancer/probe-endpoint.sh', { ASKED: asked, ADDRESS: address, URL_HOST: bracketed(address), PORT: port }),
     (out): EndpointAnswer => ANSWERS.find((answer) => answer === out.trim()) ?? 'not asked',
   );
 }

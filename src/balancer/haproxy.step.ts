@@ -4,7 +4,8 @@ import { Refused } from '../errors.ts';
 import { file } from '../host/file.step.ts';
 import { service } from '../host/service.step.ts';
 import { isSwitchedOn } from '../host/services.facts.ts';
-import { apiPort, endpointHost } from '../inventory/api-server.ts';
+import { endpointHost, endpointParts, hasIpv6, hostPort } from '../inventory/addresses.ts';
+import { apiPort } from '../inventory/api-server.ts';
 import { balancers, controlPlanes } from '../inventory/hosts.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { isLoopback, isMoving, isOwnLoopback, liveEndpoint, serverAt } from '../kubeadm/endpoint.ts';
@@ -20,7 +21,11 @@ interface Listens {
   readonly healthPort?: number;
 }
 
-const portOf = (endpoint: string): string => endpoint.slice(endpoint.lastIndexOf(':') + 1);
+const portOf = (endpoint: string): string => String(endpointParts(endpoint)?.port ?? '');
+
+/** Every address of the host. */
+const everywhere = (inventory: Inventory, port: number | string): string =>
+  hasIpv6(inventory) ? `:::${String(port)} v4v6` : `:${String(port)}`;
 
 /** What a move that was cut off left: a kubeconfig of the host names another port of its haproxy. */
 function usedBinds({ inventory, host, facts }: Target): readonly string[] {
@@ -44,9 +49,11 @@ export function formerBinds({ inventory, host, facts, fleet }: Target): readonly
   if (isLoopback(serverAt(old))) {
     // Another program there is a balancer of the user's.
     const isTaken = facts.listeners.some((one) => one.port === Number(port) && one.process !== 'haproxy');
-    return isTaken ? [] : [`${endpointHost(old)}:${port}`];
+    return isTaken ? [] : [hostPort(endpointHost(old), port)];
   }
-  return inventory.loadBalancer.kind === 'local' && facts.ownFiles.includes(paths.keepalivedConfig) ? [`:${port}`] : [];
+  return inventory.loadBalancer.kind === 'local' && facts.ownFiles.includes(paths.keepalivedConfig)
+    ? [everywhere(inventory, port)]
+    : [];
 }
 
 function listens(target: Target): Listens {
@@ -54,7 +61,7 @@ function listens(target: Target): Listens {
   const former = [...new Set([...formerBinds(target), ...usedBinds(target)])];
   if (loadBalancer.kind !== 'local') {
     const { port, healthPort } = keepalivedOf(target.inventory);
-    return { binds: [`:${String(port)}`, ...former], healthPort };
+    return { binds: [everywhere(target.inventory, port), ...former], healthPort };
   }
   return {
     binds: [target.inventory.endpoint, ...former],
@@ -101,8 +108,7 @@ export function haproxyConfig(target: Target): string {
     socket: paths.haproxySocket,
     servers: controlPlanes(inventory).map(({ name, internalAddress }) => ({
       name,
-      address: internalAddress,
-      port: apiPort(inventory),
+      at: hostPort(internalAddress, apiPort(inventory)),
     })),
   });
 }

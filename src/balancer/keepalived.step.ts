@@ -4,6 +4,7 @@ import { Refused } from '../errors.ts';
 import { file } from '../host/file.step.ts';
 import { service } from '../host/service.step.ts';
 import type { KeepalivedBalancer } from '../inventory/control-plane.ts';
+import { asCidr } from '../inventory/addresses.ts';
 import { balancers } from '../inventory/hosts.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { paths } from '../paths.ts';
@@ -54,7 +55,7 @@ export function keepalivedConfig(target: Target): string {
     priority: FIRST_PRIORITY - all.findIndex(({ name }) => name === host.name),
     source: host.internalAddress,
     peers: all.filter(({ name }) => name !== host.name).map(({ internalAddress }) => internalAddress),
-    address,
+    address: asCidr(address),
   });
 }
 

@@ -4,6 +4,7 @@ import { ABOUT_MS } from '../engine/restarts.ts';
 import type { Step, Target, Unobserved } from '../engine/step.ts';
 import { fileChanges, fileState } from '../host/file.step.ts';
 import { UNCONFINED } from '../host/kernel.value.ts';
+import { asCidr, familyOf, loopbackOf, widthOf } from '../inventory/addresses.ts';
 import type { KubeVipBalancer } from '../inventory/control-plane.ts';
 import { OWN_HEADER, paths } from '../paths.ts';
 import type { Watches } from '../shell/watched.ts';
@@ -38,7 +39,7 @@ export function kubeVipPod(
     // connects to the server in the kubeconfig.
     kubernetes_addr: `https://${LOCAL_NAME}:${String(port)}`,
     vip_interface: interfaceName,
-    vip_subnet: '32',
+    vip_subnet: String(widthOf(familyOf(address))),
     cp_enable: 'true',
     cp_namespace: 'kube-system',
     vip_leaderelection: 'true',
@@ -56,7 +57,7 @@ export function kubeVipPod(
     metadata: { name: 'kube-vip', namespace: 'kube-system', labels: { component: 'kube-vip' } },
     spec: {
       hostNetwork: true,
-      hostAliases: [{ hostnames: [LOCAL_NAME], ip: '127.0.0.1' }],
+      hostAliases: [{ hostnames: [LOCAL_NAME], ip: loopbackOf(address) }],
       priorityClassName: 'system-node-critical',
       // kube-vip reads a file of the host. SELinux forbids that to confined containers.
       ...(isConfined ? { securityContext: UNCONFINED } : {}),
@@ -124,7 +125,7 @@ export const kubeVip: Step = {
 
 const down = ({ address, port }: KubeVipBalancer, takenOver: boolean) =>
   script('balancer/kube-vip-down.sh', {
-    ...{ MANIFEST: paths.kubeVipManifest, ADDRESS: address, PORT: String(port) },
+    ...{ MANIFEST: paths.kubeVipManifest, ADDRESS: asCidr(address), PORT: String(port) },
     TAKEN_OVER: takenOver ? 'yes' : 'no',
   });
 

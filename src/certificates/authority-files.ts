@@ -1,4 +1,5 @@
 import { createPublicKey } from 'node:crypto';
+import { hostPort } from '../inventory/addresses.ts';
 import { apiPort, kubectl } from '../inventory/api-server.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { hasKubeletAuthority } from '../kubeadm/kubelet-serving.value.ts';
@@ -113,9 +114,7 @@ export interface Placement {
 
 /** Ports of a host that ask clients for certificates of the cluster's CA. */
 const shownBy = (inventory: Inventory, { role, internalAddress }: LinuxHost): readonly string[] =>
-  [...(role === 'control-plane' ? [apiPort(inventory)] : []), 10250].map(
-    (port) => `${internalAddress}:${String(port)}`,
-  );
+  [...(role === 'control-plane' ? [apiPort(inventory)] : []), 10250].map((port) => hostPort(internalAddress, port));
 
 /** The job that makes a host trust these certificates. Its files come from `placementFiles`. */
 export function placeAuthority(inventory: Inventory, host: LinuxHost, placement: Placement): Command<'sh'> {

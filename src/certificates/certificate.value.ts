@@ -1,4 +1,5 @@
 import { createPublicKey } from 'node:crypto';
+import ipaddr from 'ipaddr.js';
 
 /** One value of DER, the encoding of certificates. */
 interface DerValue {
@@ -74,7 +75,8 @@ const subjectOf = (name: DerValue): readonly string[] =>
 
 const nameOf = ({ tag, content }: DerValue): string => {
   if (tag === DNS_NAME) return `DNS:${content.toString('utf8')}`;
-  if (tag === IP_ADDRESS && content.length === 4) return `IP:${[...content].join('.')}`;
+  if (tag === IP_ADDRESS && [4, 16].includes(content.length))
+    return `IP:${ipaddr.fromByteArray([...content]).toString()}`;
   return `${tag.toString(16)}:${content.toString('hex')}`;
 };
 

@@ -1,4 +1,5 @@
 import { createPublicKey, X509Certificate } from 'node:crypto';
+import { canonical } from '../inventory/addresses.ts';
 import { lines, numberOf, probeInPlace, timeOf } from '../shell/probe.ts';
 import { script } from '../templates.ts';
 import type { KubeadmAuthority } from './authorities.value.ts';
@@ -211,7 +212,10 @@ const commonName = (lines: string): string => /^CN=(.*)$/m.exec(lines)?.[1] ?? l
 
 /** DNS names and addresses of a certificate. */
 const namesOf = ({ subjectAltName }: X509Certificate): readonly string[] =>
-  (subjectAltName ?? '').split(', ').flatMap((one) => /^(?:DNS|IP Address):(.+)$/.exec(one)?.[1] ?? []);
+  (subjectAltName ?? '')
+    .split(', ')
+    .flatMap((one) => /^(?:DNS|IP Address):(.+)$/.exec(one)?.[1] ?? [])
+    .map(canonical);
 
 function certificateOf(block: string): Certificate {
   const text = block.slice(block.indexOf('\n') + 1);

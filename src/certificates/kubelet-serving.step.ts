@@ -4,6 +4,7 @@ import { standing } from '../cluster/standing.ts';
 import { waitForApi } from '../engine/combinators.ts';
 import type { Change, Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
+import { addressesOf } from '../inventory/addresses.ts';
 import { kubectl } from '../inventory/api-server.ts';
 import type { Host } from '../inventory/inventory.ts';
 import { servesByCluster } from '../kubeadm/kubelet-serving.value.ts';
@@ -24,7 +25,7 @@ function namesOf(host: Host): ReadonlySet<string> {
   const addresses = host.kubelet.extraArgs
     .filter(({ name }) => name === 'node-ip')
     .flatMap(({ value }) => value.split(','));
-  return new Set([`DNS:${host.name}`, ...[host.internalAddress, ...addresses].map((address) => `IP:${address}`)]);
+  return new Set([`DNS:${host.name}`, ...[...addressesOf(host), ...addresses].map((address) => `IP:${address}`)]);
 }
 
 /** The flaw of a request: its user, its subject, or names that are not the node's own; undefined if it has none. */

@@ -1,3 +1,4 @@
+import { hostPort } from '../inventory/addresses.ts';
 import { apiPort, apiServerUrl } from '../inventory/api-server.ts';
 import type { SigningRequest } from '../inventory/control-plane.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
@@ -185,9 +186,9 @@ function served(
   names: readonly RenewedName[],
 ): readonly string[] {
   const ports = {
-    apiserver: `apiserver.crt ${internalAddress}:${String(apiPort(inventory))}`,
-    'etcd-server': `etcd/server.crt ${internalAddress}:2379`,
-    'etcd-peer': `etcd/peer.crt ${internalAddress}:2380`,
+    apiserver: `apiserver.crt ${hostPort(internalAddress, apiPort(inventory))}`,
+    'etcd-server': `etcd/server.crt ${hostPort(internalAddress, 2379)}`,
+    'etcd-peer': `etcd/peer.crt ${hostPort(internalAddress, 2380)}`,
   } as const;
   return names.flatMap((name) => (name in ports ? [ports[name as keyof typeof ports]] : []));
 }

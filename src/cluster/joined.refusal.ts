@@ -1,5 +1,6 @@
 import { FactError, Refused } from '../errors.ts';
 import type { MemberView } from '../etcd/view.facts.ts';
+import { addressesOf } from '../inventory/addresses.ts';
 import { selects } from '../inventory/hosts.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
 import type { Fleet, Observed } from './fleet/fleet.ts';
@@ -40,14 +41,16 @@ function memberAddress({ host }: Observed, { cluster }: Fleet): string | undefin
 function addressRefusal(inventory: Inventory, fleet: Fleet, observed: Observed) {
   const { host, facts } = observed;
   if (standing({ inventory, host, facts, fleet }) !== 'joined') return undefined;
-  const joined = [kubeletAddress(observed), memberAddress(observed, fleet)].find(
-    (address) => address !== undefined && address !== '' && address !== host.internalAddress,
-  );
+  const [node, member] = [kubeletAddress(observed), memberAddress(observed, fleet)];
+  const wanted = addressesOf(host).join(',');
+  const isOther = (address: string | undefined, than: string): boolean =>
+    address !== undefined && address !== '' && address !== than;
+  const joined = isOther(node, wanted) ? node : isOther(member, host.internalAddress) ? member : undefined;
   if (joined === undefined) return undefined;
   return new Refused(
     'address-changed',
     host.name,
-    `it joined ${inventory.name} with the address ${joined}, and the inventory says ${host.internalAddress}`,
+    `it joined ${inventory.name} with the address ${joined}, and the inventory says ${wanted}`,
     `set its internalAddress back. To give it another one: \`kbuild remove ${host.name}\`, then edit it, then ` +
       '`kbuild up`',
   );

@@ -1,5 +1,6 @@
 import { FactError, Refused } from '../errors.ts';
 import { etcdCommand, type EtcdView, type MemberView, parseEtcd, withEtcd } from '../etcd/view.facts.ts';
+import { hostPort } from '../inventory/addresses.ts';
 import type { Host, Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { sh } from '../shell/sh.ts';
 import type { On, Remote } from '../ssh/remote.ts';
@@ -99,7 +100,7 @@ export type KeepData = (on: On, host: LinuxHost) => Promise<void>;
 const PEER_PORT = 2380;
 
 const peerUrl = ({ internalAddress }: Pick<MemberOf, 'internalAddress'>): string =>
-  `https://${internalAddress}:${String(PEER_PORT)}`;
+  `https://${hostPort(internalAddress, PEER_PORT)}`;
 
 /**
  * True for the etcd member of a host: running, stopped, or added but never started. Matches members by name. A learner

@@ -13,7 +13,7 @@ export interface Leaving extends MemberOf {
 }
 
 const addressOf = (member: MemberView | undefined): string | undefined =>
-  member === undefined ? undefined : new URL(member.peerUrl).hostname;
+  member === undefined ? undefined : new URL(member.peerUrl).hostname.replace(/^\[|\]$/g, '');
 
 /**
  * The hosts, nodes and members with these names. Dead ones come first: after their removal more members may leave.

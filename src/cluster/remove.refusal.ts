@@ -1,5 +1,5 @@
 import { ifKnown, Refused } from '../errors.ts';
-import { endpointHost } from '../inventory/api-server.ts';
+import { endpointHost } from '../inventory/addresses.ts';
 import { selects } from '../inventory/hosts.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { liveEndpoint } from '../kubeadm/endpoint.ts';

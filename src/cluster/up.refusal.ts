@@ -1,7 +1,7 @@
 import { anotherSigner } from '../certificates/authority.refusal.ts';
 import { refuseForeignRotations } from '../certificates/rotation.refusal.ts';
 import { type KbuildError, Refused } from '../errors.ts';
-import { endpointHost } from '../inventory/api-server.ts';
+import { endpointHost } from '../inventory/addresses.ts';
 import { controlPlanes, linuxNodes, selects, windowsHosts } from '../inventory/hosts.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { liveEndpoint } from '../kubeadm/endpoint.ts';

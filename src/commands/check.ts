@@ -8,7 +8,7 @@ import { EXIT } from '../exit-codes.ts';
 import { reasonOf } from '../host/surveyor.survey.ts';
 import { kubectl } from '../inventory/api-server.ts';
 import { selects } from '../inventory/hosts.ts';
-import { firstServiceAddress } from '../inventory/subnets.ts';
+import { firstServiceAddress } from '../inventory/addresses.ts';
 import { podNetwork } from '../network/pod-network.survey.ts';
 import { podSpace } from '../network/pods.survey.ts';
 import { checkVerdict, findingsText, junit } from '../report/findings.ts';

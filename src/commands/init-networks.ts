@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net';
 import type { Route } from '../host/network.facts.ts';
-import { overlap } from '../inventory/subnets.ts';
+import { overlap } from '../inventory/addresses.ts';
 import { isPluginInterface } from '../network/plugins.value.ts';
 
 /** An address of a host, and the network that it is in. */

@@ -15,7 +15,7 @@ import { firewallOpen } from '../host/firewall.step.ts';
 import { jobEnded } from '../host/idle.step.ts';
 import { bothEndpointNames, hostsFile, takenNames } from '../host/names.step.ts';
 import { prepareBalancer } from '../host/prepare.phases.ts';
-import { endpointHost } from '../inventory/api-server.ts';
+import { endpointHost } from '../inventory/addresses.ts';
 import { atOnceOf, balancers, controlPlanes } from '../inventory/hosts.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { endpointProved, kubeProxyLed } from '../kubeadm/endpoint-objects.step.ts';

@@ -1,7 +1,7 @@
 import { refusedOfLive } from '../cluster/live.ts';
 import { restartsOf } from '../engine/restarts.ts';
 import { throwAll, UsageError } from '../errors.ts';
-import { endpointHost } from '../inventory/api-server.ts';
+import { endpointHost } from '../inventory/addresses.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { moveReasons } from '../kubeadm/endpoint.refusal.ts';
 import { isLoopback, isMoving, liveEndpoint, serverAt } from '../kubeadm/endpoint.ts';

@@ -16,6 +16,7 @@ import { refusedFor } from '../cluster/reasons.ts';
 import { stops } from '../engine/check.ts';
 import { ChecksFailed, Refused, throwAll } from '../errors.ts';
 import { listensAt } from '../etcd/restore-members.ts';
+import { hostPort } from '../inventory/addresses.ts';
 import { apiPort } from '../inventory/api-server.ts';
 import { controlPlanes } from '../inventory/hosts.ts';
 import type { FromBackup } from '../kubeadm/run-kubeadm.step.ts';
@@ -57,7 +58,7 @@ async function refuseLiving(run: Run, manifest: Manifest): Promise<void> {
   const found = await Promise.all(
     oldAddresses(connected.observations.fleet(), manifest).flatMap(({ name, address }) =>
       ports.map(async (port) =>
-        (await listensAt(connected.on(first), address, port)) ? `${name} (${address}:${port})` : undefined,
+        (await listensAt(connected.on(first), address, port)) ? `${name} (${hostPort(address, port)})` : undefined,
       ),
     ),
   );

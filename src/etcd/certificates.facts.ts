@@ -1,5 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { spkiFingerprint } from '../certificates/fingerprint.value.ts';
+import { canonical } from '../inventory/addresses.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { paths } from '../paths.ts';
 import { clockOf, probeInPlace, timeOf } from '../shell/probe.ts';
@@ -44,7 +45,7 @@ function certificateOf(block: string, authority: X509Certificate | undefined): E
     isIssued: authority !== undefined && found.checkIssued(authority) && found.verify(authority.publicKey),
     beginsMs: timeOf(found.validFrom),
     expiresMs: timeOf(found.validTo),
-    names: (found.subjectAltName ?? '').split(', ').map((one) => one.replace(/^(?:DNS|IP Address):/, '')),
+    names: (found.subjectAltName ?? '').split(', ').map((one) => canonical(one.replace(/^(?:DNS|IP Address):/, ''))),
   };
 }
 

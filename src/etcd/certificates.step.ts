@@ -2,6 +2,7 @@ import type { Due } from '../certificates/expiry.ts';
 import { isDue, leftText, RENEWED_BEFORE_MS } from '../certificates/validity.value.ts';
 import type { Change, Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
+import { familyOf } from '../inventory/addresses.ts';
 import { etcdHosts } from '../inventory/hosts.ts';
 import type { LinuxHost } from '../inventory/inventory.ts';
 import { paths } from '../paths.ts';
@@ -42,7 +43,10 @@ function certificateFlaw(
     : undefined;
 }
 
-const namesOf = (host: LinuxHost): readonly string[] => [host.name, 'localhost', host.internalAddress, '127.0.0.1'];
+const namesOf = (host: LinuxHost): readonly string[] => [
+  ...[host.name, 'localhost', host.internalAddress, '127.0.0.1'],
+  ...(familyOf(host.internalAddress) === 'IPv6' ? ['::1'] : []),
+];
 
 type Leaf = keyof typeof PHASES;
 const LEAVES = Object.keys(PHASES) as readonly Leaf[];

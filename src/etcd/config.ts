@@ -1,3 +1,4 @@
+import { hostPort } from '../inventory/addresses.ts';
 import { etcdHosts } from '../inventory/hosts.ts';
 import type { Argument, Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { mergedArguments } from '../inventory/merge.ts';
@@ -8,7 +9,7 @@ const KUBEADM = 'kubeadm.k8s.io/v1beta4';
 
 /** The peer URL of a host's etcd member. */
 export const peerUrl = ({ internalAddress }: Pick<LinuxHost, 'internalAddress'>): string =>
-  `https://${internalAddress}:2380`;
+  `https://${hostPort(internalAddress, 2380)}`;
 
 /** The members with which an etcd member starts: all hosts of a new etcd, or the existing members and itself. */
 export interface InitialCluster {

@@ -1,5 +1,6 @@
 import { type Fleet, linuxFacts } from '../cluster/fleet/fleet.ts';
 import { Refused } from '../errors.ts';
+import { hostPort } from '../inventory/addresses.ts';
 import { apiPort } from '../inventory/api-server.ts';
 import { controlPlanes, etcdHosts } from '../inventory/hosts.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
@@ -168,7 +169,7 @@ export async function livingHosts(
       const heard = await Promise.all(places.map(({ address, port }) => isHeard(on, restored, address, port)));
       return {
         name: host.name,
-        at: places.filter((_, i) => heard[i]).map(({ address, port }) => `${address}:${port}`),
+        at: places.filter((_, i) => heard[i]).map(({ address, port }) => hostPort(address, port)),
       };
     }),
   );

@@ -1,3 +1,4 @@
+import { hostPort, loopbackOf } from '../inventory/addresses.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
 import { withRuntime } from '../runtime/runtimes.value.ts';
 import type { Command } from '../shell/command.ts';
@@ -10,7 +11,11 @@ import { script, using } from '../templates.ts';
  * the running etcd's container; `"$@"` are the flags that lead etcdctl to the local member.
  */
 export const withEtcd = (inventory: Inventory, host: Host, command: Command<'sh'>): Command<'sh'> =>
-  withRuntime(inventory, host, using('cluster/etcd-tools.sh', command));
+  withRuntime(
+    inventory,
+    host,
+    using(script('cluster/etcd-tools.sh', { ETCD_AT: hostPort(loopbackOf(host.internalAddress), 2379) }), command),
+  );
 
 /** Members, health and status of a stacked etcd. If etcdctl fails, it still prints the part that it knows. */
 export const etcdCommand = (inventory: Inventory, host: Host): Command<'sh'> =>

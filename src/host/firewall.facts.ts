@@ -1,3 +1,4 @@
+import { familyOf } from '../inventory/addresses.ts';
 import { lines, probeInPlace, unexpected } from '../shell/probe.ts';
 import { script } from '../templates.ts';
 import { type Allowed, type Firewall, firewalld, OUR_NAME, portRange } from './firewalld.facts.ts';
@@ -5,10 +6,13 @@ import { ALL_PORTS, type Opening } from './openings.value.ts';
 
 /** Rules that concern no connection from outside, or only its later packets. */
 const NEUTRAL =
-  /^(?:ct state|iif(?:name)? "?lo"?|meta iif|ip6? protocol icmp|icmp|meta l4proto (?:ipv6-)?icmp|meta nfproto ipv6|ip6 )/;
+  /^(?:ct state|iif(?:name)? "?lo"?|meta iif|ip6? protocol icmp|icmp|meta nfproto ipv6|ip6 (?!saddr|daddr))/;
+
+/** Only ICMP of either family, alone or both. */
+const ICMP = /^meta l4proto (?:(?:ipv6-)?icmp|\{ (?:ipv6-)?icmp(?:, (?:ipv6-)?icmp)* \})/;
 
 /** nft and iptables write it differently; without /etc/protocols it has only a number. */
-const VRRP = /\b(?:meta l4proto|ip protocol) (?:vrrp|112) /;
+const VRRP = /\b(?:meta l4proto|ip protocol|ip6 nexthdr) (?:vrrp|112) /;
 
 /** One rule of a chain as `nft list chain` shows it. */
 function rule(text: string, hook: Opening['hook']): readonly Allowed[] | 'obscure' {
@@ -22,13 +26,14 @@ function rule(text: string, hook: Opening['hook']): readonly Allowed[] | 'obscur
     .trim();
   const match = whole.replace(VRRP, '');
   const portless = match === whole ? 'any' : 'vrrp';
-  if (NEUTRAL.test(match)) return [];
+  if (NEUTRAL.test(match) || ICMP.test(match)) return [];
   const [, saddr, daddr, protocol, list, single] =
-    /^(?:ip saddr (\S+|\{[^}]*\}) )?(?:ip daddr (\S+|\{[^}]*\}) )?(?:(tcp|udp) dport (?:\{([^}]*)\}|(\S+)) )?accept$/.exec(
+    /^(?:ip6? saddr (\S+|\{[^}]*\}) )?(?:ip6? daddr (\S+|\{[^}]*\}) )?(?:(tcp|udp) dport (?:\{([^}]*)\}|(\S+)) )?accept$/.exec(
       match,
     ) ?? [];
-  if (match !== 'accept' && saddr === undefined && daddr === undefined && protocol === undefined) return 'obscure';
-  if (hook === 'input' && daddr !== undefined) return 'obscure';
+  if (match !== 'accept' && saddr === undefined && daddr === undefined && protocol === undefined)
+    return match.startsWith('ip6 ') ? [] : 'obscure';
+  if (hook === 'input' && daddr !== undefined) return match.includes('ip6 daddr') ? [] : 'obscure';
   const addresses = (one: string | undefined): readonly string[] =>
     one === undefined
       ? ['any']
@@ -52,7 +57,7 @@ const same = (one: Opening, other: Opening): boolean =>
  */
 function byIptables(line: string): readonly Allowed[] {
   const [, from, protocol, port] =
-    /-s (\S+?)(?:\/32)? (?:-p (tcp|udp) .*--dport (\d+) |-p (?:vrrp|112) )/.exec(line) ?? [];
+    /-s (\S+?)(?:\/32|\/128)? (?:-p (tcp|udp) .*--dport (\d+) |-p (?:vrrp|112) )/.exec(line) ?? [];
   if (from === undefined) return [];
   const what =
     port === undefined
@@ -61,8 +66,14 @@ function byIptables(line: string): readonly Allowed[] {
   return [{ hook: 'input', ...what, from, to: 'any', ours: true }];
 }
 
-/** The chain in which kbuild's rules of iptables stand. */
-const IPTABLES_INPUT = 'ip filter INPUT';
+/** The chains in which kbuild's rules of iptables stand. */
+const IPTABLES_INPUT: readonly string[] = ['ip filter INPUT', 'ip6 filter INPUT'];
+
+/** Of a chain's family. */
+const isOf =
+  (place: string) =>
+  ({ from }: Opening): boolean =>
+    (familyOf(from) === 'IPv6') === place.startsWith('ip6 ');
 
 /** Chains that end in a drop, each as nft lists it, with kbuild's rules of iptables behind them all. */
 export function nftables(out: string): readonly Firewall[] {
@@ -76,7 +87,7 @@ export function nftables(out: string): readonly Firewall[] {
     const last = (rules.at(-1) ?? '').replace(/counter packets \d+ bytes \d+ ?/, '');
     if (hook === undefined || (!/policy drop/.test(block) && !/^(?:drop|reject\b.*)$/.test(last))) return [];
     const parsed = rules.map((one) => rule(one, hook));
-    const own = place === IPTABLES_INPUT ? ours.flatMap(byIptables) : [];
+    const own = IPTABLES_INPUT.includes(place) ? ours.flatMap(byIptables).filter(isOf(place)) : [];
     const shown = parsed.flatMap((one) => (one === 'obscure' ? [] : one));
     return [
       {
@@ -94,8 +105,8 @@ export function nftables(out: string): readonly Firewall[] {
 const UFW_VRRP = /\/vrrp$/;
 
 /**
- * `6443/tcp                   ALLOW       10.0.0.0/24                # kbuild` of `ufw status`. Rules of IPv6 are left
- * out.
+ * `6443/tcp                   ALLOW       10.0.0.0/24                # kbuild` of `ufw status`. Those of ufw for
+ * any sender of IPv6 are left out: they repeat those of IPv4.
  */
 function ufwRule(line: string): readonly Allowed[] | 'obscure' {
   const [rule = '', ...comment] = line.split('#');
@@ -105,7 +116,7 @@ function ufwRule(line: string): readonly Allowed[] | 'obscure' {
   const isVrrp = UFW_VRRP.test(to) || UFW_VRRP.test(from);
   const sender = from.replace(UFW_VRRP, '');
   const source = sender === 'Anywhere' ? 'any' : sender;
-  if (!/^(?:any|[\d./]+)$/.test(source)) return 'obscure';
+  if (!/^(?:any|[\da-f.:/]+)$/.test(source)) return 'obscure';
   const common = { hook: 'input', from: source, to: 'any', ours: comment.join('#').trim() === OUR_NAME } as const;
   if (to.replace(UFW_VRRP, '') === 'Anywhere')
     return [{ ...common, protocol: isVrrp ? 'vrrp' : 'any', ports: ALL_PORTS }];

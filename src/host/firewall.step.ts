@@ -1,5 +1,6 @@
 import { runs } from '../engine/combinators.ts';
 import type { Change, Step, Target } from '../engine/step.ts';
+import { familyOf } from '../inventory/addresses.ts';
 import { OWN_HEADER, paths } from '../paths.ts';
 import { sh } from '../shell/sh.ts';
 import type { Watches } from '../shell/watched.ts';
@@ -150,7 +151,8 @@ function richRule({ from, to, protocol, ports }: Opening): string {
       : protocol === 'vrrp'
         ? ' protocol value="vrrp"'
         : ` port port="${String(ports[0])}" protocol="${protocol}"`;
-  return `rule family="ipv4"${source}${destination}${what} accept`;
+  const family = [from, to].some((one) => familyOf(one) === 'IPv6') ? 'ipv6' : 'ipv4';
+  return `rule family="${family}"${source}${destination}${what} accept`;
 }
 
 const firewalldApply = ({ host }: Target, all: readonly Difference[]): NonNullable<Change['apply']> => {

@@ -69,7 +69,7 @@ function field(section: Section, name: string): readonly string[] {
 /** `rule family="ipv4" source address="10.0.0.21" port port="6443" protocol="tcp" accept`, and those without a port. */
 function richRule(line: string, common: Pick<Allowed, 'hook' | 'ours'>): Allowed | undefined {
   const [, source, destination, port, protocol, vrrp] =
-    /^rule(?: priority="-?\d+")? family="ipv4"(?: source address="([\d./]+)")?(?: destination address="([\d./]+)")?(?: port port="([\d-]+)" protocol="(tcp|udp)")?(?: protocol value="(vrrp|112)")? accept$/.exec(
+    /^rule(?: priority="-?\d+")? family="ipv[46]"(?: source address="([\da-f.:/]+)")?(?: destination address="([\da-f.:/]+)")?(?: port port="([\d-]+)" protocol="(tcp|udp)")?(?: protocol value="(vrrp|112)")? accept$/.exec(
       line,
     ) ?? [];
   if ([source, destination, port, vrrp].every((one) => one === undefined)) return undefined;
@@ -79,11 +79,13 @@ function richRule(line: string, common: Pick<Allowed, 'hook' | 'ours'>): Allowed
 }
 
 function richRules(section: Section, common: Pick<Allowed, 'hook' | 'ours'>) {
-  const accepting = linesOf(section).filter(
-    (line) => line.startsWith('rule ') && line.endsWith('accept') && !line.includes('family="ipv6"'),
-  );
-  const read = accepting.map((line) => richRule(line, common));
-  return { allowed: read.filter((one) => one !== undefined), obscure: read.includes(undefined) };
+  const accepting = linesOf(section).filter((line) => line.startsWith('rule ') && line.endsWith('accept'));
+  const read = accepting.map((line) => [line, richRule(line, common)] as const);
+  return {
+    allowed: read.flatMap(([, one]) => one ?? []),
+    // firewalld's own rules of IPv6 let in the packets by which neighbours find each other.
+    obscure: read.some(([line, one]) => one === undefined && !line.includes('family="ipv6"')),
+  };
 }
 
 /** The packets that a zone lets in. A zone of sources lets in those alone. */

@@ -1,6 +1,7 @@
 import { type Fleet, type Kinds, observedLinux } from '../cluster/fleet/fleet.ts';
 import { type Check, type CheckGroup, type CheckPage, eachHost, type Finding, unknown } from '../engine/check.ts';
 import { FactError } from '../errors.ts';
+import { addressesOf } from '../inventory/addresses.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { isPluginInterface } from '../network/plugins.value.ts';
 
@@ -10,17 +11,28 @@ const addressOnHost = eachHost(
     title: 'the internalAddress is an address of the host',
     why:
       'The API server, etcd and the kubelet bind or announce it. A public address of a cloud is often translated ' +
-      'and not on the machine: then set `internalAddress` to the private one.',
+      'and not on the machine: then set `internalAddress` to the private one. IPv6 addresses that are temporary, ' +
+      'deprecated or not yet proved to be unique (tentative, dadfailed) are refused: the host does not keep them.',
     severities: ['error'],
   },
   ({ host, facts }) => {
     const all = facts.interfaces.flatMap(({ addresses }) => addresses);
-    if (all.includes(host.internalAddress)) return [];
+    const own = addressesOf(host);
+    const unsteady = facts.interfaces.flatMap(({ unsteady: flags = {} }) =>
+      own.flatMap((address) => (address in flags ? [`${address} is ${flags[address]!}`] : [])),
+    );
+    const lost = own.filter((address) => !all.includes(address));
+    if (lost.length === 0)
+      return unsteady.map((message) => ({
+        severity: 'error' as const,
+        message,
+        remedy: 'set internalAddress to an address that the host keeps, e.g. one that its configuration gives it',
+      }));
     const usable = all.filter((address) => !/^(?:127[.]|::1$|fe80:|169[.]254[.])/.test(address));
     return [
       {
         severity: 'error',
-        message: `${host.internalAddress} is not an address of the host`,
+        message: `${lost.join(' and ')} is not an address of the host`,
         remedy: `set internalAddress to one that is: ${usable.join(', ')}`,
       },
     ];

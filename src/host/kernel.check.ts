@@ -4,7 +4,7 @@ import { paths } from '../paths.ts';
 import { dataFolderOf } from '../runtime/runtimes.value.ts';
 import { compareVersions } from '../versions.ts';
 import { MODULES } from './kernel.step.ts';
-import { REQUIRED_SYSCTLS, SELINUX_POLICY, selinuxPolicy, sysctlsOf } from './kernel.value.ts';
+import { requiredSysctls, SELINUX_POLICY, selinuxPolicy, sysctlsOf } from './kernel.value.ts';
 import { knownDistribution } from './packages/distributions.value.ts';
 import { isSwitchedOn } from './services.facts.ts';
 
@@ -184,7 +184,7 @@ const sysctls = eachHost(
     const off = [...wanted].filter(([name, value]) => facts.sysctls[name] !== value);
     const without = off.filter(
       ([name]) =>
-        !(name in REQUIRED_SYSCTLS) &&
+        !(name in requiredSysctls(host)) &&
         ['absent', 'unreadable'].includes(facts.sysctls[name]!) &&
         // `up` loads this module before it sets anything.
         !(name.startsWith('net.bridge.') && facts.modules.br_netfilter === 'loadable' && host.role !== 'load-balancer'),
@@ -192,7 +192,7 @@ const sysctls = eachHost(
     const due = off.filter((one) => !without.includes(one));
     return [
       ...winning.map(({ file, name, value }): HostFinding => ({
-        severity: name in REQUIRED_SYSCTLS ? 'error' : 'warning',
+        severity: name in requiredSysctls(host) ? 'error' : 'warning',
         message: `${file} sets ${name}=${value} at boot, after kbuild's own file`,
         remedy: `take the line out of ${file}`,
       })),
@@ -244,7 +244,7 @@ const tuned = eachHost(
     return facts.tunedSettings
       .filter(({ name, value }) => wanted.has(name) && undoes(value, wanted.get(name)!))
       .map(({ file, name, value }) => ({
-        severity: name in REQUIRED_SYSCTLS ? ('error' as const) : ('warning' as const),
+        severity: name in requiredSysctls(host) ? ('error' as const) : ('warning' as const),
         message: `tuned sets ${name}=${value} after kbuild's file, by ${file} (wanted ${wanted.get(name)!})`,
         remedy:
           file === '/etc/sysctl.conf'

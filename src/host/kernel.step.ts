@@ -3,7 +3,7 @@ import type { Change, Step, Target } from '../engine/step.ts';
 import { OWN_HEADER, paths } from '../paths.ts';
 import { sh } from '../shell/sh.ts';
 import { fileChanges } from './file.step.ts';
-import { REQUIRED_SYSCTLS, sysctlsOf } from './kernel.value.ts';
+import { requiredSysctls, sysctlsOf } from './kernel.value.ts';
 
 /** kube-proxy ends at its start where nf_conntrack_max is missing (kubernetes/kops #17915). */
 export const MODULES = ['overlay', 'br_netfilter', 'nf_conntrack'] as const;
@@ -57,11 +57,12 @@ export const sysctls: Step = {
   diff: (target) => {
     const { host, facts } = target;
     const wanted = new Map(sysctlsOf(host));
+    const required = requiredSysctls(host);
     const lines = [...wanted].map(([name, value]) => `${name} = ${value}`);
     const content = lines.length === 0 ? undefined : `${OWN_HEADER}.\n${lines.join('\n')}\n`;
     const off = [...wanted].filter(([name, value]) => {
       const found = facts.sysctls[name]!;
-      return found !== value && (name in REQUIRED_SYSCTLS || !NOT_SETTABLE.has(found));
+      return found !== value && (name in required || !NOT_SETTABLE.has(found));
     });
     const settings = off.map(([name, value]) => `${name}=${value} (found ${facts.sysctls[name]!})`);
     return [

@@ -1,3 +1,4 @@
+import { addressesOf, familyOf } from '../inventory/addresses.ts';
 import type { LinuxHost } from '../inventory/inventory.ts';
 import type { OsRelease } from './packages/distribution.value.ts';
 import { knownDistribution } from './packages/distributions.value.ts';
@@ -28,12 +29,30 @@ export const REQUIRED_SYSCTLS: Readonly<Record<string, string>> = {
   'net.ipv4.ip_forward': '1',
 };
 
+/** What pods and Services need beside that on a host with an IPv6 address; kubeadm looks at the second one. */
+export const REQUIRED_WITH_IPV6: Readonly<Record<string, string>> = {
+  'net.ipv6.conf.all.forwarding': '1',
+  'net.ipv6.conf.default.forwarding': '1',
+};
+
+/** The kernel settings without which pods and Services do not work on a host. */
+export const requiredSysctls = (host: LinuxHost): Readonly<Record<string, string>> =>
+  host.role === 'load-balancer'
+    ? {}
+    : { ...REQUIRED_SYSCTLS, ...(addressesOf(host).some((one) => familyOf(one) === 'IPv6') ? REQUIRED_WITH_IPV6 : {}) };
+
+/** A setting that must stand before forwarding of IPv6, with which the kernel drops routes of router advertisements. */
+const ACCEPT_RA = /^net\.ipv6\.conf\..*\.accept_ra$/;
+
 /**
  * The kernel settings of a host: the required ones, then those of the inventory. The order counts: the kernel resets
  * `net.ipv4.conf.*` when `net.ipv4.ip_forward` changes (Documentation/networking/ip-sysctl.rst).
  */
-export const sysctlsOf = ({ role, sysctls }: LinuxHost): readonly (readonly [name: string, value: string])[] =>
-  Object.entries({ ...(role === 'load-balancer' ? {} : REQUIRED_SYSCTLS), ...sysctls });
+export const sysctlsOf = (host: LinuxHost): readonly (readonly [name: string, value: string])[] => {
+  const own = Object.entries(host.sysctls);
+  const first = own.filter(([name]) => ACCEPT_RA.test(name));
+  return Object.entries({ ...Object.fromEntries(first), ...requiredSysctls(host), ...host.sysctls });
+};
 
 /**
  * The file of a kernel setting. In its name dots and slashes are swapped (sysctl.d(5)), as in

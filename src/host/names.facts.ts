@@ -68,7 +68,8 @@ export const resolver = (host: Pick<Host, 'kubelet'>) =>
   });
 
 /**
- * The IPv4 addresses of a name; empty if the name does not exist; `silent` if no nameserver answered within the limit.
+ * The addresses of a name, of IPv4 alone unless the cluster has IPv6; empty if the name does not exist; `silent` if no
+ * nameserver answered within the limit.
  */
 export type Lookup = readonly string[] | 'silent';
 
@@ -77,11 +78,11 @@ export const HOSTS_FILE = '/etc/hosts';
 
 /**
  * The answers of the host's own resolver for `localhost`, the host's own name and the given names,
- * and what /etc/hosts has for localhost.
+ * and what /etc/hosts has for localhost. `ipv6`: addresses of both families.
  */
-export const lookups = (names: readonly string[]) =>
+export const lookups = (names: readonly string[], ipv6 = false) =>
   probeInPlace(
-    script('host/probe-lookups.sh', { NAMES: names }),
+    script('host/probe-lookups.sh', { NAMES: names, DATABASE: ipv6 ? 'ahosts' : 'ahostsv4' }),
     (out): ReadonlyMap<string, Lookup> =>
       new Map(
         lines(out).map((line) => {

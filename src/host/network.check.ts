@@ -2,7 +2,7 @@ import { observedLinux } from '../cluster/fleet/fleet.ts';
 import { hasKubelet } from '../cluster/fleet/joined.ts';
 import { type Check, type CheckGroup, eachHost, type Finding, type HostFinding, unknown } from '../engine/check.ts';
 import { FactError } from '../errors.ts';
-import { endpointHost } from '../inventory/api-server.ts';
+import { addressesOf, eachOf, endpointHost, familyOf, hasIpv6 } from '../inventory/addresses.ts';
 import { landmarks } from '../inventory/hosts.ts';
 import { networkPlugin } from '../network/plugins.value.ts';
 import { bypassesProxy } from './proxy.value.ts';
@@ -45,18 +45,39 @@ const defaultRoute = eachHost(
     severities: ['error'],
   },
   ({ inventory, facts }) => {
-    const covered = facts.routes.table.some(
-      ({ destination }) => destination === 'default' || destination === inventory.network.serviceSubnet,
-    );
-    return covered
-      ? []
-      : [
-          {
-            severity: 'error',
-            message: `has no default route, so addresses of Services cannot be reached`,
-            remedy: `add one, or: ip route add ${inventory.network.serviceSubnet} dev <interface>`,
-          },
-        ];
+    const has = (destination: string): boolean => facts.routes.table.some((one) => one.destination === destination);
+    return eachOf(inventory.network.serviceSubnet)
+      .filter((cidr) => !has(familyOf(cidr) === 'IPv6' ? '::/0' : 'default') && !has(cidr))
+      .map((cidr) => ({
+        severity: 'error' as const,
+        message:
+          `has no default route${hasIpv6(inventory) ? ` of ${familyOf(cidr)}` : ''}, so addresses of Services ` +
+          'cannot be reached',
+        remedy: `add one, or: ip route add ${cidr} dev <interface>`,
+      }));
+  },
+);
+
+const routerAdvertisements = eachHost(
+  {
+    name: 'accept-ra',
+    title: 'a default route of IPv6 that a router advertises survives forwarding',
+    why:
+      'Nodes forward IPv6, and a kernel that forwards ignores router advertisements where `accept_ra` is 1: it drops ' +
+      'the default route at once, or loses it long after the build, when it expires. With 2 it keeps them ' +
+      '([ip-sysctl](https://docs.kernel.org/networking/ip-sysctl.html)); kbuild sets this before it turns forwarding ' +
+      'on. Network managers that read advertisements themselves set it to 0, and need nothing.',
+    severities: ['error'],
+  },
+  ({ host, facts }) => {
+    const name = (device: string): string => `net.ipv6.conf.${device.replaceAll('.', '/')}.accept_ra`;
+    return facts.routes.table
+      .filter(({ device, acceptRa }) => acceptRa === '1' && host.sysctls[name(device)] !== '2')
+      .map(({ device }) => ({
+        severity: 'error' as const,
+        message: `its default route of IPv6 (${device}) comes from a router, and would be lost with forwarding`,
+        remedy: `set it in the inventory: sysctls: { ${name(device)}: 2 }, or give the host a route that stays`,
+      }));
   },
 );
 
@@ -157,7 +178,7 @@ const proxyVariables = eachHost(
     const found = ['http_proxy', 'https_proxy'].filter((name) => (proxyVariables.get(name) ?? '') !== '');
     if (found.length === 0) return [];
     const direct = (proxyVariables.get('no_proxy') ?? '').split(',').map((entry) => entry.trim());
-    const needed = [endpointHost(inventory.endpoint), ...inventory.hosts.map(({ internalAddress }) => internalAddress)];
+    const needed = [endpointHost(inventory.endpoint), ...inventory.hosts.flatMap(addressesOf)];
     const asked = [...new Set(needed)].filter((host) => !bypassesProxy(direct, host));
     return [
       ...(inventory.proxy !== undefined
@@ -197,12 +218,16 @@ const routesBetweenHosts = eachHost(
   },
   ({ inventory, host, facts }): readonly HostFinding[] => {
     const others = landmarks(inventory).filter(({ name }) => name !== host.name);
-    const lost = others.filter(({ internalAddress }) => !facts.routes.to.has(internalAddress));
+    const ways = others.flatMap(({ name, ...other }) =>
+      addressesOf(other)
+        .slice(0, addressesOf(host).length)
+        .map((address) => ({ name, address, source: facts.routes.to.get(address)?.source })),
+    );
+    const lost = ways.filter(({ source }) => source === undefined);
     const bySource = new Map<string, string[]>();
-    for (const other of others) {
-      const source = facts.routes.to.get(other.internalAddress)?.source;
-      if (source === undefined || source === '' || source === host.internalAddress) continue;
-      bySource.set(source, [...(bySource.get(source) ?? []), other.name]);
+    for (const { name, source } of ways) {
+      if (source === undefined || source === '' || addressesOf(host).includes(source)) continue;
+      bySource.set(source, [...(bySource.get(source) ?? []), name]);
     }
     return [
       ...(lost.length === 0
@@ -210,15 +235,13 @@ const routesBetweenHosts = eachHost(
         : [
             {
               severity: 'error' as const,
-              message:
-                'has no route ' +
-                `to ${lost.map(({ name, internalAddress }) => `${name} (${internalAddress})`).join(', ')}`,
+              message: 'has no route ' + `to ${lost.map(({ name, address }) => `${name} (${address})`).join(', ')}`,
               remedy: 'add a route, or correct internalAddress',
             },
           ]),
       ...[...bySource].map(([source, names]) => ({
         severity: 'warning' as const,
-        message: `sends from ${source}, not from ${host.internalAddress}, to ${names.join(', ')}`,
+        message: `sends from ${source}, not from ${addressesOf(host).join(' or ')}, to ${names.join(', ')}`,
         remedy: 'correct the routes, or set internalAddress to the address that the hosts use among each other',
       })),
     ];
@@ -248,7 +271,7 @@ const vxlan = eachHost(
 );
 
 export const networkChecks: CheckGroup = {
-  host: [vxlan, proxyVariables, cloudRoutes, defaultRoute],
+  host: [vxlan, proxyVariables, cloudRoutes, defaultRoute, routerAdvertisements],
   fleet: [routesBetweenHosts, mtu],
   survey: [pathMtu],
 };

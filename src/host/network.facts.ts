@@ -37,6 +37,8 @@ export const listeners = probeInPlace(
 interface Interface {
   readonly name: string;
   readonly addresses: readonly string[];
+  /** IPv6 addresses that the host does not keep, or does not have yet, each with the kernel's words for that. */
+  readonly unsteady?: Readonly<Record<string, string>>;
   /** Hardware address; empty where there is none. */
   readonly mac: string;
   readonly mtu: number;
@@ -46,15 +48,21 @@ interface Interface {
 
 /** Network interfaces with their addresses, without prefix length. */
 export const interfaces = probeInPlace(sh`ip addr show`, (out): readonly Interface[] => {
-  const found = new Map<string, { name: string; addresses: string[]; mac: string; mtu: number; isDown?: true }>();
+  const found = new Map<
+    string,
+    { name: string; addresses: string[]; unsteady?: Record<string, string>; mac: string; mtu: number; isDown?: true }
+  >();
   let name: string | undefined;
   for (const line of lines(out)) {
     // Each interface begins with a line of its own; what belongs to it stands below.
     name = /^\d+: ([^@:\s]+)/.exec(line)?.[1] ?? name;
     if (name === undefined) continue;
-    const one = found.get(name) ?? { name, addresses: [], mac: '', mtu: 0 };
+    const one: NonNullable<ReturnType<typeof found.get>> = found.get(name) ?? { name, addresses: [], mac: '', mtu: 0 };
     const address = /\binet6? ([0-9a-f.:]+)/.exec(line)?.[1];
     if (address !== undefined) one.addresses.push(address);
+    const state = line.match(/\b(?:temporary|deprecated|tentative|dadfailed)\b/g);
+    if (address?.includes(':') === true && state !== null)
+      one.unsteady = { ...one.unsteady, [address]: state.join(', ') };
     // The first is its own: virtual functions of a card may follow.
     if (one.mac === '') one.mac = /\blink\/ether ([0-9a-f:]{17})/.exec(line)?.[1] ?? '';
     one.mtu = Number(/\bmtu (\d+)/.exec(line)?.[1] ?? one.mtu);
@@ -85,10 +93,12 @@ export const kubeChains = probeInPlace(
 
 /** A route of the main table. */
 export interface Route {
-  /** CIDR or address; `default`. */
+  /** CIDR or address; `default` of IPv4; `::/0` is that of IPv6. */
   readonly destination: string;
   /** Empty for a route that leads nowhere (`blackhole`). */
   readonly device: string;
+  /** Of a default route of IPv6 that a router has advertised: `net.ipv6.conf.DEVICE.accept_ra`. */
+  readonly acceptRa?: string;
 }
 
 /** How packets to an address leave the host. */
@@ -98,20 +108,25 @@ interface PathTo {
   readonly source: string;
 }
 
-/** Routes (IPv4), and the ways to the given addresses; an address that is missing there cannot be reached. */
-export const routes = (addresses: readonly string[]) =>
+/**
+ * Routes, and the ways to the given addresses; an address that is missing there cannot be reached. `ipv6`: those of
+ * IPv6 too.
+ */
+export const routes = (addresses: readonly string[], ipv6 = false) =>
   probeInPlace(
-    script('host/probe-routes.sh', { ADDRESSES: addresses }),
+    script('host/probe-routes.sh', { ADDRESSES: addresses, FAMILIES: ipv6 ? ['4', '6'] : ['4'] }),
     (out): { readonly table: readonly Route[]; readonly to: ReadonlyMap<string, PathTo> } => {
       const [shown = '', got = ''] = out.split('---\n');
       const word = (line: string, name: string): string => new RegExp(`\\b${name} (\\S+)`).exec(line)?.[1] ?? '';
       const table = lines(shown).map((line) => {
         const [first = '', second = ''] = line.trim().split(/\s+/);
         const typed = /^(?:unicast|blackhole|unreachable|prohibit|throw)$/.test(first);
-        return { destination: typed ? second : first, device: word(line, 'dev') };
+        const acceptRa = word(line, 'accept_ra');
+        const route = { destination: typed ? second : first, device: word(line, 'dev') };
+        return acceptRa === '' ? route : { ...route, acceptRa };
       });
       const to = lines(got).flatMap((line) => {
-        const address = /^(?:local |broadcast )?(\d+\.\d+\.\d+\.\d+)\b/.exec(line)?.[1];
+        const address = /^(?:local |broadcast )?([\da-f]*[.:][\da-f.:]+)(?: |$)/.exec(line)?.[1];
         return address === undefined
           ? []
           : [[address, { device: word(line, 'dev'), source: word(line, 'src') }] as const];

@@ -1,17 +1,17 @@
-import ipaddr from 'ipaddr.js';
+import { familyOf, isWithin } from '../inventory/addresses.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
 import type { Firewall } from './firewalld.facts.ts';
 import { type Opening, openings } from './openings.value.ts';
 
-const network = (text: string) => ipaddr.parseCIDR(text.includes('/') ? text : `${text}/32`);
-
 /** True if network `inner` lies within network `outer`. */
-function within(inner: string, outer: string): boolean {
-  if (outer === 'any' || outer === '0.0.0.0/0') return true;
-  if (inner === 'any' || !ipaddr.IPv4.isValidCIDR(outer.includes('/') ? outer : `${outer}/32`)) return false;
-  const [address, bits] = network(inner);
-  const [outerAddress, outerBits] = network(outer);
-  return bits >= outerBits && address.kind() === outerAddress.kind() && address.match(outerAddress, outerBits);
+const within = (inner: string, outer: string): boolean =>
+  outer === 'any' || (outer === '0.0.0.0/0' && familyOf(inner) === 'IPv4') || isWithin(inner, outer);
+
+/** True if a firewall sees the packets: a chain of nftables may be of one family. */
+function sees({ kind, place }: Firewall, { from, to }: Opening): boolean {
+  const family = [from, to].find((one) => one !== 'any');
+  if (kind !== 'nftables' || family === undefined) return true;
+  return !place.startsWith(familyOf(family) === 'IPv6' ? 'ip ' : 'ip6 ');
 }
 
 const covers = (rule: Opening, need: Opening): boolean =>
@@ -22,7 +22,7 @@ const covers = (rule: Opening, need: Opening): boolean =>
   within(need.to, rule.to);
 
 const needed = (inventory: Inventory, host: Host, firewall: Firewall): readonly Opening[] =>
-  openings(inventory, host).filter(({ hook }) => hook === firewall.hook);
+  openings(inventory, host).filter((one) => one.hook === firewall.hook && sees(firewall, one));
 
 /** The openings that the host needs and its firewall blocks. */
 export const closedOpenings = (inventory: Inventory, host: Host, firewall: Firewall): readonly Opening[] =>

@@ -1,3 +1,4 @@
+import { addressesOf, eachOf } from '../inventory/addresses.ts';
 import { apiPort } from '../inventory/api-server.ts';
 import { balancers } from '../inventory/hosts.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
@@ -93,14 +94,11 @@ const KUBELET = 10_250;
  */
 export function openings(inventory: Inventory, host: Host): readonly Opening[] {
   const input = { hook: 'input', to: 'any' } as const;
-  const { podSubnet } = inventory.network;
+  const pods = eachOf(inventory.network.podSubnet);
   const fromHosts = listeningPorts(inventory, host).flatMap(({ port, protocol, from }) =>
-    clientsOf(inventory, host, from).map(({ internalAddress }): Opening => ({
-      ...input,
-      protocol,
-      ports: [port, port],
-      from: internalAddress,
-    })),
+    clientsOf(inventory, host, from)
+      .flatMap(addressesOf)
+      .map((address): Opening => ({ ...input, protocol, ports: [port, port], from: address })),
   );
   const all = inventory.loadBalancer.kind === 'keepalived' ? balancers(inventory) : [];
   const fromBalancers = (all.some(({ name }) => name === host.name) ? all : [])
@@ -117,8 +115,10 @@ export function openings(inventory: Inventory, host: Host): readonly Opening[] {
   return [
     ...fromHosts,
     ...fromBalancers,
-    ...podPorts.map((port): Opening => ({ ...input, protocol: 'tcp', ports: [port, port], from: podSubnet })),
-    { ...forward, from: podSubnet, to: 'any' },
-    { ...forward, from: 'any', to: podSubnet },
+    ...pods.flatMap((subnet): readonly Opening[] => [
+      ...podPorts.map((port): Opening => ({ ...input, protocol: 'tcp', ports: [port, port], from: subnet })),
+      { ...forward, from: subnet, to: 'any' },
+      { ...forward, from: 'any', to: subnet },
+    ]),
   ];
 }

@@ -1,3 +1,4 @@
+import { hostPort } from '../inventory/addresses.ts';
 import type { LinuxHost } from '../inventory/inventory.ts';
 import type { Held } from '../ssh/remote.ts';
 import { script } from '../templates.ts';
@@ -72,7 +73,7 @@ export interface PortMatrix {
   readonly failed: readonly { readonly host: LinuxHost; readonly reason: string }[];
 }
 
-const at = ({ to, port }: Way): string => `${to.internalAddress}:${String(port)}`;
+const at = ({ to, port }: Way): string => hostPort(to.internalAddress, port);
 
 function foundOn<T>(all: readonly Surveyed<T>[], host: LinuxHost): T | undefined {
   const surveyed = all.find((candidate) => candidate.host.name === host.name);

@@ -1,12 +1,9 @@
-import ipaddr from 'ipaddr.js';
 import { paths } from '../paths.ts';
+import { hostPort } from './addresses.ts';
 import type { Inventory, LinuxHost } from './inventory.ts';
 
 /** kubeadm's default bind port of an API server (`v1beta4/defaults.go`). */
 const DEFAULT_BIND_PORT = 6443;
-
-const bracketed = (address: string): string =>
-  ipaddr.isValid(address) && ipaddr.parse(address).kind() === 'ipv6' ? `[${address}]` : address;
 
 /**
  * The port at which API servers listen on their hosts: kubeadm's default or the inventory's
@@ -19,15 +16,11 @@ export function apiPort({ kubeadm }: Inventory): number {
 
 /** URL of the API server of a control plane at an address. */
 export const apiServerUrlAt = (inventory: Inventory, address: string): string =>
-  `https://${bracketed(address)}:${String(apiPort(inventory))}`;
+  `https://${hostPort(address, apiPort(inventory))}`;
 
 /** URL of a control plane's own API server: a broken load balancer cannot hide the cluster. */
 export const apiServerUrl = (inventory: Inventory, host: LinuxHost): string =>
   apiServerUrlAt(inventory, host.internalAddress);
-
-/** The host part of an endpoint `host:port`, without the brackets of IPv6. */
-export const endpointHost = (endpoint: string): string =>
-  endpoint.slice(0, endpoint.lastIndexOf(':')).replace(/^\[(.*)\]$/, '$1');
 
 /** The administrator's kubeconfig that kubeadm puts on every control plane. */
 export const ADMIN_CONF = '/etc/kubernetes/admin.conf';

@@ -42,7 +42,7 @@ export interface Certificates extends OwnAuthorities {
 /** haproxy and keepalived with a virtual address, built by kbuild. */
 export interface KeepalivedBalancer {
   readonly kind: 'keepalived';
-  /** The virtual address (IPv4). */
+  /** The virtual address, of the primary family. */
   readonly address: string;
   /** The port at which haproxy listens. */
   readonly port: number;

@@ -31,7 +31,7 @@ export const landmarks = onceForEach(({ hosts }: Inventory): readonly Host[] => 
   const seen = new Map<string, number>();
   const others = hosts.filter(({ role, internalAddress }) => {
     if (role === 'control-plane') return false;
-    const network = internalAddress.slice(0, internalAddress.lastIndexOf('.'));
+    const network = internalAddress.replace(/[.:][^.:]*$/, '');
     const before = seen.get(network) ?? 0;
     seen.set(network, before + 1);
     return before < OF_A_NETWORK;

@@ -57,8 +57,9 @@ interface HostCommon {
   readonly name: string;
   /** Where SSH connects. */
   readonly address: string;
-  /** Where Kubernetes listens; default: `address`. */
+  /** Where Kubernetes listens; default: `address`. `secondAddress`: of the cluster's second family, if it has two. */
   readonly internalAddress: string;
+  readonly secondAddress?: string;
   /** Groups of the host, in its order. */
   readonly groups: readonly string[];
   readonly ssh: SshSettings;
@@ -103,9 +104,7 @@ export type Host = LinuxHost | WindowsHost;
 export interface RepositorySource {
   /** `{minor}` already replaced. */
   readonly url: string;
-  /**
-   * The URL as the inventory names it, if `{minor}` may stand in it: an upgrade needs the repositories of other minors.
-   */
+  /** The URL as the inventory names it, with `{minor}`: an upgrade needs the repositories of other minors. */
   readonly urlOfMinor?: string;
   /** undefined: a flat repository, all files of which lie below `url`. */
   readonly suite?: string;
@@ -201,9 +200,10 @@ export interface Inventory {
   /** True if every host's /etc/hosts gets the endpoint's name. */
   readonly endpointInHosts: boolean;
   readonly network: PluginSettings & {
+    /** A network, or one of each family with a comma between them; the first family is the primary one. */
     readonly podSubnet: string;
     readonly serviceSubnet: string;
-    /** Further networks for Services' addresses. The cluster's own Services stay in `serviceSubnet`. */
+    /** Further networks for Services. The cluster's own stay in `serviceSubnet`. */
     readonly moreServiceSubnets: readonly string[];
     /** Manifests of the network plugin, as its project publishes them; empty where kbuild writes all of its objects. */
     readonly manifests: readonly UserManifest[];

@@ -7,7 +7,7 @@ import { removePrograms } from '../host/packages/binaries.value.ts';
 import { distributionOf, systemRuntimePackages } from '../host/packages/distributions.value.ts';
 import { systemRuntime } from '../host/packages/installer.value.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import { overlap } from '../inventory/subnets.ts';
+import { asCidr, eachOf, overlap } from '../inventory/addresses.ts';
 import { networkPlugin } from '../network/plugins.value.ts';
 import { paths } from '../paths.ts';
 import { containerRuntime } from '../runtime/runtimes.value.ts';
@@ -43,8 +43,8 @@ export const kubeadmReset: Step = {
 /** Blackhole routes inside podSubnet: they would drop packets of the next network. */
 const blackholes = ({ network: { podSubnet } }: Inventory, { routes }: LinuxFacts): readonly string[] =>
   routes.table.flatMap(({ device, destination }) => {
-    const cidr = destination.includes('/') ? destination : `${destination}/32`;
-    return device === '' && destination !== 'default' && overlap(podSubnet, cidr) ? [destination] : [];
+    const isOurs = destination !== 'default' && eachOf(podSubnet).some((cidr) => overlap(cidr, asCidr(destination)));
+    return device === '' && isOurs && destination !== '::/0' ? [destination] : [];
   });
 
 /**

@@ -1,5 +1,6 @@
 import { signingAuthority } from '../certificates/signing-command.value.ts';
-import { apiPort, endpointHost } from '../inventory/api-server.ts';
+import { addressesOf, endpointHost } from '../inventory/addresses.ts';
+import { apiPort } from '../inventory/api-server.ts';
 import { controlPlanes } from '../inventory/hosts.ts';
 import type { Argument, Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { merged, mergedArguments } from '../inventory/merge.ts';
@@ -22,9 +23,9 @@ const INIT_TOKEN = {
   groups: ['system:bootstrappers:kubeadm:default-node-token'],
 };
 
-/** The kubelet's arguments on a host: the node's address, and the inventory's arguments. */
+/** The kubelet's arguments on a host: the node's addresses, the primary one first, and the inventory's arguments. */
 export const kubeletArguments = (host: LinuxHost): readonly Argument[] =>
-  mergedArguments([{ name: 'node-ip', value: host.internalAddress }], host.kubelet.extraArgs);
+  mergedArguments([{ name: 'node-ip', value: addressesOf(host).join(',') }], host.kubelet.extraArgs);
 
 /** Settings of a node that init and join share. Without `taints` kubeadm uses its default for the role. */
 const nodeRegistration = (inventory: Inventory, host: LinuxHost): JsonObject => ({
@@ -117,12 +118,7 @@ export function clusterConfiguration(inventory: Inventory): JsonObject {
         }),
   };
   const all = merged(base, withoutLocalEtcd(inventory, kubeadm.cluster));
-  const certSANs = [
-    ...new Set([
-      ...apiServerNames(inventory),
-      ...controlPlanes(inventory).map(({ internalAddress }) => internalAddress),
-    ]),
-  ];
+  const certSANs = [...new Set([...apiServerNames(inventory), ...controlPlanes(inventory).flatMap(addressesOf)])];
   return { ...all, apiServer: { ...(all['apiServer'] as JsonObject | undefined), certSANs } };
 }
 

@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
-import { ADMIN_CONF, endpointHost } from '../inventory/api-server.ts';
+import { endpointHost } from '../inventory/addresses.ts';
+import { ADMIN_CONF } from '../inventory/api-server.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { paths } from '../paths.ts';
 import { probeInPlace } from '../shell/probe.ts';

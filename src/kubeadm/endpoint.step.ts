@@ -4,7 +4,7 @@ import type { ClusterUp } from '../cluster/fleet/view.ts';
 import { waitForApi } from '../engine/combinators.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
-import { endpointHost } from '../inventory/api-server.ts';
+import { endpointHost } from '../inventory/addresses.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { objectOf, within } from '../shell/decode.ts';
 import { apiServerNames, namesIn } from './config.ts';

@@ -51,6 +51,11 @@ export function changedFixedSettings(inventory: Inventory, live: JsonObject): re
   );
 }
 
+/** Kubernetes' validation of a Node (pkg/apis/core/validation) lets `podCIDRs` be set once. */
+const SECOND_FAMILY =
+  'a live cluster gets no second family of addresses: each node keeps the pod networks with which it registered, so ' +
+  'that every node would have to be deleted and joined again';
+
 /** Settings that the cluster was made with; the endpoint, which `move-endpoint` changes, is not among them. */
 export const fixedSettings: Reason<Seen> = reason(['fixed-setting'], ({ inventory, fleet: { cluster } }) =>
   (cluster.state === 'up' ? changedFixedSettings(inventory, cluster.configuration) : [])
@@ -60,8 +65,8 @@ export const fixedSettings: Reason<Seen> = reason(['fixed-setting'], ({ inventor
         new Refused(
           'fixed-setting',
           inventory.name,
-          `${setting} is ${wanted}, the cluster was made with ${live === '' ? 'none' : live}, and Kubernetes ` +
-            'cannot change it',
+          `${setting} is ${wanted}, the cluster was made with ${live === '' ? 'none' : live}, and ` +
+            (wanted.startsWith(`${live},`) && live !== '' ? SECOND_FAMILY : 'Kubernetes cannot change it'),
           `set ${setting} back${live === '' ? '' : ` to ${live}`}, or build a new cluster`,
         ),
     ),

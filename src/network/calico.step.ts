@@ -1,6 +1,12 @@
 import { objectKey } from '../cluster/fleet/view.ts';
-import { endpointHost } from '../inventory/api-server.ts';
-import { firstServiceAddress } from '../inventory/subnets.ts';
+import {
+  eachOf,
+  endpointHost,
+  endpointParts,
+  familiesOf,
+  familyOf,
+  firstServiceAddress,
+} from '../inventory/addresses.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { JsonObject } from '../shell/decode.ts';
 import { OPERATOR_NAMESPACE } from './calico.value.ts';
@@ -48,18 +54,21 @@ const installation = (inventory: InventoryWith<'calico'>): JsonObject => ({
       // Windows hosts support neither BGP with VXLAN, nor IPIP, nor VXLAN only between subnets. These settings are the
       // same without Windows hosts, which may join later.
       bgp: 'Disabled',
-      ipPools: [
-        {
-          name: 'default-ipv4-ippool',
-          cidr: inventory.network.podSubnet,
-          blockSize: 26,
-          encapsulation: 'VXLAN',
-          natOutgoing: 'Enabled',
-          nodeSelector: 'all()',
-        },
-      ],
+      ipPools: eachOf(inventory.network.podSubnet).map((cidr) => ({
+        name: `default-${familyOf(cidr).toLowerCase()}-ippool`,
+        cidr,
+        blockSize: familyOf(cidr) === 'IPv6' ? 122 : 26,
+        encapsulation: 'VXLAN',
+        natOutgoing: 'Enabled',
+        nodeSelector: 'all()',
+      })),
       // The host's internalAddress, which the kubelet reports because of --node-ip.
-      nodeAddressAutodetectionV4: { kubernetes: 'NodeInternalIP' },
+      ...Object.fromEntries(
+        familiesOf(inventory).map((family) => [
+          `nodeAddressAutodetection${family.slice(2).toUpperCase()}`,
+          { kubernetes: 'NodeInternalIP' },
+        ]),
+      ),
     },
   },
 });
@@ -98,7 +107,7 @@ function endpoint(inventory: Inventory): JsonObject {
     metadata: { name: 'kubernetes-services-endpoint', namespace: OPERATOR_NAMESPACE },
     data: {
       KUBERNETES_SERVICE_HOST: endpointHost(at),
-      KUBERNETES_SERVICE_PORT: at.slice(at.lastIndexOf(':') + 1),
+      KUBERNETES_SERVICE_PORT: String(endpointParts(at)?.port ?? 443),
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { ListeningPort } from '../inventory/network-plugins.ts';
-import { type NetworkPlugin, VXLAN_BYTES, type WindowsPlugin } from './plugin.value.ts';
+import { type NetworkPlugin, vxlanBytes, type WindowsPlugin } from './plugin.value.ts';
 
 /** Key of the object that tells Calico's operator what to install. */
 export const INSTALLATION = 'operator.tigera.io/v1/Installation//default';
@@ -59,7 +59,7 @@ export const calico: NetworkPlugin<'calico'> = {
   owns: {},
   windows,
   vxlanPort: () => VXLAN_PORT,
-  overheadBytes: () => VXLAN_BYTES,
+  overheadBytes: vxlanBytes,
   ports: (_, { os }) => [
     { port: VXLAN_PORT, protocol: 'udp', program: 'calico', from: 'nodes' },
     ...(os === 'linux' ? LINUX_PORTS : []),
@@ -68,7 +68,7 @@ export const calico: NetworkPlugin<'calico'> = {
   images: () => [],
   leaves: () => ({
     // The tunnel, and the host's end of each pod's veth pair.
-    interfaces: /^(?:vxlan\.calico|cali[0-9a-f]{11})$/,
+    interfaces: /^(?:vxlan(?:-v6)?\.calico|cali[0-9a-f]{11})$/,
     // One blackhole route for each block of addresses of the host's pods.
     blackholes: true,
   }),

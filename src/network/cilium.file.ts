@@ -1,3 +1,4 @@
+import { hasIpv6 } from '../inventory/addresses.ts';
 import { hasKubeProxy } from '../inventory/network-plugins.ts';
 import { type ChartEntry, isChartFile } from '../inventory/schema/charts.ts';
 import { ciliumSettings } from '../inventory/schema/network.ts';
@@ -179,6 +180,9 @@ const rule: Rule = (file) => {
     ...chartProblems(file),
     ...untested(file),
     ...rpFilter(file),
+    ...(hasIpv6(file)
+      ? [problem(['network', 'podSubnet'], 'has IPv6, for which kbuild does not set Cilium up: use IPv4 alone')]
+      : []),
     ...(routing === 'native' && port !== undefined
       ? [problem([...PATH, 'port'], 'is the port of a tunnel, and routing native has none: remove it')]
       : []),

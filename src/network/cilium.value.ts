@@ -1,7 +1,7 @@
 import type { Inventory } from '../inventory/inventory.ts';
 import { hasKubeProxy, type ListeningPort } from '../inventory/network-plugins.ts';
 import { isObject } from '../shell/decode.ts';
-import { type InventoryWith, type NetworkPlugin, VXLAN_BYTES } from './plugin.value.ts';
+import { type InventoryWith, type NetworkPlugin, vxlanBytes } from './plugin.value.ts';
 
 // Sources: Cilium 1.19.5, Documentation/operations/system_requirements.rst ("Firewall Rules"),
 // install/kubernetes/cilium/values.yaml, pkg/mtu/mtu.go, pkg/defaults, and `cilium-dbg post-uninstall-cleanup`.
@@ -75,13 +75,11 @@ export const cilium: NetworkPlugin<'cilium'> = {
       cilium: { routing, port: tunnel },
     },
   }) => (routing === 'vxlan' ? tunnel : undefined),
-  overheadBytes: ({
-    network: {
-      cilium: { routing, wireguard },
-    },
-  }) =>
+  overheadBytes: (inventory) => {
+    const { routing, wireguard } = inventory.network.cilium;
     // A Geneve header without options is as long as a VXLAN header.
-    (routing === 'native' ? 0 : VXLAN_BYTES) + (wireguard ? WIREGUARD_BYTES : 0),
+    return (routing === 'native' ? 0 : vxlanBytes(inventory)) + (wireguard ? WIREGUARD_BYTES : 0);
+  },
   ports: (inventory) => {
     const { port: tunnel, wireguard, hubble } = inventory.network.cilium;
     return [

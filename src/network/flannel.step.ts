@@ -1,5 +1,7 @@
 import { UNCONFINED } from '../host/kernel.value.ts';
+import { familiesOf } from '../inventory/addresses.ts';
 import { confinesContainers } from '../inventory/hosts.ts';
+import type { Inventory } from '../inventory/inventory.ts';
 import type { Flannel } from '../inventory/network-plugins.ts';
 import type { JsonObject } from '../shell/decode.ts';
 import { sha256Of } from '../shell/secret.ts';
@@ -71,16 +73,31 @@ const initContainers = ({ image, cniPluginImage }: Flannel): readonly JsonObject
   ]),
 ];
 
-const flanneld = ({ image }: Flannel): JsonObject => ({
+const FLANNELD = ['--ip-masq', '--kube-subnet-mgr'];
+
+/**
+ * The command of flanneld, with the addresses of its node: those of the host's internalAddress. With an address for an
+ * interface, flanneld takes the interface, and of IPv6 whichever address is the first there (`pkg/ipmatch/match.go`): a
+ * pattern gives it the address itself. Both families of a node are one text, `10.0.0.11,fd00::11`.
+ */
+function command(inventory: Inventory): { readonly command: readonly string[]; readonly args: readonly string[] } {
+  const families = familiesOf(inventory);
+  if (families.length === 2) {
+    const text = `exec /opt/bin/flanneld ${FLANNELD.join(' ')} "--iface-regex=^(\${HOST_IPS%,*}|\${HOST_IPS#*,})\\$"`;
+    return { command: ['/bin/sh', '-c'], args: [text] };
+  }
+  const iface = families[0] === 'IPv6' ? '--iface-regex=^$(HOST_IP)$' : '--iface=$(HOST_IP)';
+  return { command: ['/opt/bin/flanneld'], args: [...FLANNELD, iface] };
+}
+
+const flanneld = (inventory: InventoryWith<'flannel'>): JsonObject => ({
   name: 'kube-flannel',
-  image,
-  command: ['/opt/bin/flanneld'],
-  // flanneld accepts an address for an interface. The node's address is the host's internalAddress.
-  args: ['--ip-masq', '--kube-subnet-mgr', '--iface=$(HOST_IP)'],
+  image: inventory.network.flannel.image,
+  ...command(inventory),
   resources: { requests: { cpu: '100m', memory: '50Mi' } },
   securityContext: { privileged: false, capabilities: { add: ['NET_ADMIN', 'NET_RAW'] } },
   env: [
-    field('HOST_IP', 'status.hostIP'),
+    familiesOf(inventory).length === 2 ? field('HOST_IPS', 'status.hostIPs') : field('HOST_IP', 'status.hostIP'),
     field('POD_NAME', 'metadata.name'),
     field('POD_NAMESPACE', 'metadata.namespace'),
     { name: 'EVENT_QUEUE_DEPTH', value: '5000' },
@@ -119,7 +136,7 @@ function daemonSet(inventory: InventoryWith<'flannel'>): JsonObject {
           tolerations: [{ operator: 'Exists', effect: 'NoSchedule' }],
           serviceAccountName: ACCOUNT,
           initContainers: initContainers(flannel),
-          containers: [flanneld(flannel)],
+          containers: [flanneld(inventory)],
           volumes: VOLUMES,
         },
       },

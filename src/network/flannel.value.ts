@@ -1,7 +1,8 @@
+import { eachOf, familyOf } from '../inventory/addresses.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { windowsPaths } from '../paths.ts';
 import type { JsonObject } from '../shell/decode.ts';
-import { type InventoryWith, type NetworkPlugin, VXLAN_BYTES, type WindowsPlugin } from './plugin.value.ts';
+import { type InventoryWith, type NetworkPlugin, vxlanBytes, type WindowsPlugin } from './plugin.value.ts';
 
 /** Namespace of flannel's objects. */
 export const FLANNEL_NAMESPACE = 'kube-flannel';
@@ -80,14 +81,14 @@ export const flannel: NetworkPlugin<'flannel'> = {
   addressesFromNode: true,
   windows,
   vxlanPort,
-  overheadBytes: (inventory) => (vxlanPort(inventory) === undefined ? 0 : VXLAN_BYTES),
+  overheadBytes: (inventory) => (vxlanPort(inventory) === undefined ? 0 : vxlanBytes(inventory)),
   ports: (inventory) => {
     const port = vxlanPort(inventory);
     return port === undefined ? [] : [{ port, protocol: 'udp', program: 'flannel', from: 'nodes' }];
   },
   images: ({ network }) => [network.flannel.image, network.flannel.cniPluginImage],
   leaves: ({ network }) => ({
-    interfaces: new RegExp(`^(?:${BRIDGE}|flannel\\.${String(network.flannel.vni)})$`),
+    interfaces: new RegExp(`^(?:${BRIDGE}|flannel(?:-v6)?\\.${String(network.flannel.vni)})$`),
     blackholes: false,
   }),
 };
@@ -100,11 +101,22 @@ export const usesFlannel = (inventory: Inventory): inventory is InventoryWith<'f
 const backendOf = ({ flannel: { backend, vni, port } }: InventoryWith<'flannel'>['network']): JsonObject =>
   backend === 'vxlan' ? { Type: 'vxlan', VNI: vni, Port: port } : { Type: 'host-gw' };
 
+/** One family leaves the fields of the other one out: flanneld's defaults are those of IPv4 alone. */
+function networksOf({ podSubnet }: Inventory['network']): JsonObject {
+  const [ipv4, ipv6] = (['IPv4', 'IPv6'] as const).map((family) =>
+    eachOf(podSubnet).find((cidr) => familyOf(cidr) === family),
+  );
+  return {
+    ...(ipv4 === undefined ? { EnableIPv4: false } : { Network: ipv4 }),
+    ...(ipv6 === undefined ? {} : { EnableIPv6: true, IPv6Network: ipv6 }),
+  };
+}
+
 /** The text of flannel's net-conf.json. flanneld writes no packet filter rules on Windows. */
 export const flannelNetConf = ({ network }: InventoryWith<'flannel'>, os: 'linux' | 'windows'): string =>
   JSON.stringify(
     {
-      Network: network.podSubnet,
+      ...networksOf(network),
       EnableNFTables: os === 'linux' && network.flannel.nftables,
       Backend: backendOf(network),
     },

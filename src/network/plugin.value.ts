@@ -1,3 +1,4 @@
+import { hasIpv6 } from '../inventory/addresses.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
 import type { ListeningPort, PluginName, SettingsOf } from '../inventory/network-plugins.ts';
 
@@ -99,7 +100,7 @@ export interface NetworkPlugin<P extends PluginName = PluginName> {
   readonly windows: WindowsPlugin<P> | undefined;
   /** UDP port of VXLAN between hosts; undefined: it does not use VXLAN. */
   vxlanPort(inventory: InventoryWith<P>): number | undefined;
-  /** Bytes that the plugin adds to a packet between hosts, over IPv4. */
+  /** Bytes that the plugin adds to a packet between hosts, at most. */
   overheadBytes(inventory: InventoryWith<P>): number;
   /** Ports at which it listens on a Kubernetes node. */
   ports(inventory: InventoryWith<P>, host: Host): readonly ListeningPort[];
@@ -111,5 +112,5 @@ export interface NetworkPlugin<P extends PluginName = PluginName> {
 /** On the pods of a DaemonSet that kbuild made for a network plugin: a hash of its configuration. */
 export const CONFIG_ANNOTATION = 'kbuild.dev/config';
 
-/** Bytes of the outer Ethernet, IPv4, UDP and VXLAN headers. */
-export const VXLAN_BYTES = 50;
+/** Bytes of the outer Ethernet, IP, UDP and VXLAN headers: the header of IPv6 has 20 more than that of IPv4. */
+export const vxlanBytes = (inventory: Inventory): number => (hasIpv6(inventory) ? 70 : 50);

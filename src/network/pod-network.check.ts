@@ -3,7 +3,7 @@ import { hasKubelet } from '../cluster/fleet/joined.ts';
 import { objectKey } from '../cluster/fleet/view.ts';
 import { type Check, type CheckGroup, eachHost, type Finding } from '../engine/check.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
-import { overlap } from '../inventory/subnets.ts';
+import { asCidr, eachOf, overlap } from '../inventory/addresses.ts';
 import { compareVersions } from '../versions.ts';
 import type { KernelFeature } from './plugin.value.ts';
 import { isPluginInterface, networkPlugin } from './plugins.value.ts';
@@ -142,19 +142,23 @@ const routeOverlap = eachHost(
     const { cluster } = fleet;
     const owned = cluster.state === 'up' ? cluster.owned : [];
     const subnets: readonly (readonly [setting: string, cidr: string])[] = [
-      ...(hasKubelet(facts) ? [] : Object.entries({ podSubnet, serviceSubnet })),
+      ...(hasKubelet(facts)
+        ? []
+        : Object.entries({ podSubnet, serviceSubnet }).flatMap(([setting, list]) =>
+            eachOf(list).map((cidr) => [setting, cidr] as const),
+          )),
       // `up` adds these to live clusters too.
       ...inventory.network.moreServiceSubnets
         .filter((cidr) => !owned.includes(objectKey(serviceCidr(cidr))))
         .map((cidr) => ['moreServiceSubnets', cidr] as const),
     ];
-    const foreign = facts.routes.table.filter(({ destination }) => destination !== 'default');
+    const foreign = facts.routes.table.filter(({ destination }) => !['default', '::/0'].includes(destination));
     return subnets.flatMap(([setting, cidr]) =>
       foreign.flatMap(({ destination, device }) => {
-        const network = destination.includes('/') ? destination : `${destination}/32`;
+        const network = asCidr(destination);
         if (!ipaddr.isValidCIDR(network) || isLeftover(device)) return [];
         // A host without a default route needs a route to exactly serviceSubnet.
-        if (destination === serviceSubnet || !overlap(cidr, network)) return [];
+        if (eachOf(serviceSubnet).includes(destination) || !overlap(cidr, network)) return [];
         return [
           {
             severity: 'error' as const,

@@ -1,11 +1,13 @@
 import { reasonOf } from '../host/surveyor.survey.ts';
+import { type Family, familyOf, hostPort } from '../inventory/addresses.ts';
 import { limiter } from '../limit.ts';
 import type { JsonObject } from '../shell/decode.ts';
 import { script } from '../templates.ts';
-import { CONTAINER, type PodSpace, podsStarted, type PodWait } from './pods.survey.ts';
+import { CONTAINER, type PodSeen, type PodSpace, podsStarted, type PodWait } from './pods.survey.ts';
 
 /** The target of a pod's connection: a pod of another node, the API by its Service address, or the API by its name. */
-type PodTarget = { readonly about: 'pod'; readonly node: string } | { readonly about: 'api' | 'dns' };
+type PodTarget =
+  { readonly about: 'pod'; readonly node: string; readonly over?: Family } | { readonly about: 'api' | 'dns' };
 
 /** A connection from a pod of a node that failed. */
 export interface PodBlocked {
@@ -98,7 +100,13 @@ export function readPodConnects(
   });
 }
 
-const at = (ip: string): string => (ip.includes(':') ? `[${ip}]` : ip) + `:${String(PORT)}`;
+/** The ways to a pod, one for each of its addresses. */
+const waysTo = ({ node, ip, secondIp }: PodSeen): readonly (readonly [address: string, target: PodTarget])[] =>
+  secondIp === undefined
+    ? [[hostPort(ip, PORT), { about: 'pod', node }]]
+    : [ip, secondIp].map((one) => [hostPort(one, PORT), { about: 'pod', node, over: familyOf(one) }]);
+
+const failure = (to: PodTarget, why: string): string => ('over' in to ? `over ${to.over}: ${why}` : why);
 
 /** What the survey of pods needs. */
 interface PodSurveyOptions extends PodWait {
@@ -127,7 +135,7 @@ export async function podNetwork(
     const warnings = late.length === 0 ? undefined : await space.warnings();
     const failed = late.map(({ name, node, reason }) => ({ node, reason: warnings?.get(name) ?? reason }));
     const targetsOf = (from: string) => [
-      ...ready.flatMap(({ node, ip }) => (node === from ? [] : [[at(ip), { about: 'pod', node }] as const])),
+      ...ready.flatMap((pod) => (pod.node === from ? [] : waysTo(pod))),
       [api, { about: 'api' }] as const,
       ['kubernetes.default:443', { about: 'dns' }] as const,
     ];
@@ -143,7 +151,7 @@ export async function podNetwork(
       signal.throwIfAborted();
       const again = targets.filter((_, index) => first[index]![1] !== undefined);
       const last = again.length === 0 ? [] : await connect(node, again);
-      return last.flatMap(([to, why]) => (why === undefined ? [] : [{ from: node, to, how: why }]));
+      return last.flatMap(([to, why]) => (why === undefined ? [] : [{ from: node, to, how: failure(to, why) }]));
     };
     const results = await Promise.all(
       ready.map(({ node }) =>
@@ -155,7 +163,7 @@ export async function podNetwork(
     );
     signal.throwIfAborted();
     return {
-      tried: ready.length * (ready.length + 1),
+      tried: ready.reduce((sum, { node }) => sum + targetsOf(node).length, 0),
       blocked: results.flatMap((result) => ('blocked' in result ? result.blocked : [])),
       failed: [
         ...failed,

@@ -9,6 +9,8 @@ export interface PodSeen {
   readonly name: string;
   readonly node: string;
   readonly ip: string;
+  /** Of a pod with addresses of both families. */
+  readonly secondIp?: string;
   readonly ready: boolean;
   /** Why it is not ready; empty if it is ready. */
   readonly reason: string;
@@ -34,11 +36,13 @@ function whyNot(status: JsonObject): string {
 
 function seen(item: JsonObject): PodSeen {
   const status = within(item, 'status');
+  const second = objectsOf(status['podIPs'])[1];
   const ready = objectsOf(status['conditions']).some((one) => one['type'] === 'Ready' && one['status'] === 'True');
   return {
     name: textIn(within(item, 'metadata')['name']),
     node: textIn(within(item, 'spec')['nodeName'], ''),
     ip: textIn(status['podIP'], ''),
+    ...(second === undefined ? {} : { secondIp: textIn(second['ip']) }),
     ready,
     reason: ready ? '' : whyNot(status),
   };

@@ -5,6 +5,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { pipeline } from 'node:stream';
 import { type ClientIdentity, encrypted, type Forward } from '../cluster/fleet/https-peer.ts';
+import { hostPort } from '../inventory/addresses.ts';
 import { Secret } from '../shell/secret.ts';
 import { loopbackCertificate } from './loopback-certificate.ts';
 
@@ -114,7 +115,7 @@ function joined(one: Duplex, other: Duplex): void {
 
 /** Passes a request on, without the token: to the API server kbuild is the administrator by its certificate. */
 function passedOn({ servers: [{ server }] }: Behind, agent: Agent, request: IncomingMessage) {
-  const host = `${server.host.includes(':') ? `[${server.host}]` : server.host}:${String(server.port)}`;
+  const host = hostPort(server.host, server.port);
   const others = Object.entries(request.headers).filter(([name]) => name !== 'authorization');
   const headers = { ...Object.fromEntries(others), host };
   return requestOf({ agent, method: request.method, path: request.url, headers });

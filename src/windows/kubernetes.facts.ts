@@ -1,7 +1,7 @@
 import { parse } from 'yaml';
 import * as z from 'zod';
 import { furtherFingerprints, spkiFingerprint } from '../certificates/fingerprint.value.ts';
-import { endpointHost } from '../inventory/api-server.ts';
+import { endpointHost, endpointParts } from '../inventory/addresses.ts';
 import type { Inventory, WindowsHost } from '../inventory/inventory.ts';
 import { kubeletFlagsOf } from '../kubeadm/kubelet.facts.ts';
 import { markerOf } from '../kubeadm/marker.facts.ts';
@@ -43,7 +43,7 @@ export function windowsImages(inventory: Inventory, { windows: { pauseImage } }:
 export function reachTargets(inventory: Inventory, host: WindowsHost): readonly ReachTarget[] {
   const { endpoint, network, proxy, runtime } = inventory;
   const { downloads } = host.windows;
-  const api = { host: endpointHost(endpoint), port: Number(endpoint.slice(endpoint.lastIndexOf(':') + 1)) };
+  const api = { host: endpointHost(endpoint), port: endpointParts(endpoint)?.port ?? 443 };
   if (proxy !== undefined) return [api, originOf(proxy.https ?? proxy.http ?? '')];
   const kubernetes = downloads.kubernetes.replaceAll('{version}', inventory.kubernetes.version);
   const site = network.windows?.services === true ? [downloads.network] : [];

@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
 # uses: host/is-active.sh
 # Prints the result of a connection to the cluster's endpoint. ASKED=no: the host does not probe it. ADDRESS, PORT: the
-# endpoint.
+# endpoint; URL_HOST: the address as URLs have it.
 if [ "$ASKED" = no ] || [ -e /etc/kubernetes/kubelet.conf ] || is_active keepalived; then
   echo 'not asked'
 else
@@ -10,7 +10,7 @@ else
   if [ "$status" = 124 ]; then error=silent; fi
   case $error in
     '')
-      if command -v curl >/dev/null && curl -sk --noproxy '*' --max-time 3 -o /dev/null "https://$ADDRESS:$PORT/readyz"; then
+      if command -v curl >/dev/null && curl -sk --noproxy '*' --max-time 3 -o /dev/null "https://$URL_HOST:$PORT/readyz"; then
         echo serves
       else echo open; fi
       ;;

@@ -1,7 +1,7 @@
-# shellcheck shell=sh disable=SC2034  # the functions of the runtime use runtime_limit
+# shellcheck shell=sh disable=SC2034,SC2154  # ETCD_AT comes from outside; the runtime's functions use runtime_limit
 # For the commands that follow: `e NAME ARGUMENT…` runs etcdctl in the running container of etcd, from its own image
-# (which has no shell); `"$@"` become etcdctl and the flags that lead it to the local member. Uses the functions of
-# templates/runtime/.
+# (which has no shell); `"$@"` become etcdctl and the flags that lead it to the local member at ETCD_AT (host:port).
+# Uses the functions of templates/runtime/.
 e() {
   name=$1
   shift
@@ -16,4 +16,4 @@ if [ -z "$id" ]; then
   exit 1
 fi
 pki=/etc/kubernetes/pki/etcd
-set -- etcdctl --endpoints https://127.0.0.1:2379 --cacert $pki/ca.crt --cert $pki/server.crt --key $pki/server.key --command-timeout 5s
+set -- etcdctl --endpoints "https://$ETCD_AT" --cacert $pki/ca.crt --cert $pki/server.crt --key $pki/server.key --command-timeout 5s

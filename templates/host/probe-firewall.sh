@@ -19,7 +19,7 @@ elif command -v nft >/dev/null; then
 '
   IFS=$lines
   set -f
-  input=
+  programs=
   for line in $nft_chains; do
     case $line in
       'table '*)
@@ -32,24 +32,30 @@ elif command -v nft >/dev/null; then
         ;;
       *[[:space:]]'type '*'hook input '* | *[[:space:]]'type '*'hook forward '*)
         # Not the host's own chain: flannel and kube-proxy write rules to it.
-        if [ "$table $chain" = 'ip filter FORWARD' ]; then continue; fi
+        case "$table $chain" in
+          'ip filter FORWARD' | 'ip6 filter FORWARD') continue ;;
+        esac
         IFS=' '
         # Several in one call: nft finds the first table only.
         rules=$(nft list chain $table $chain 2>/dev/null)
         IFS=$lines
         printf '%s\n' "$rules"
-        if [ "$table $chain" = 'ip filter INPUT' ]; then input=$rules; fi
+        case "$table $chain $rules" in
+          'ip filter INPUT '*drop* | 'ip filter INPUT '*reject*) programs="$programs iptables" ;;
+          'ip6 filter INPUT '*drop* | 'ip6 filter INPUT '*reject*) programs="$programs ip6tables" ;;
+        esac
         ;;
     esac
   done
   # nft does not show the comments of iptables, which matter where the chain stops packets.
-  case $input in *drop* | *reject*)
-    if command -v iptables >/dev/null; then
-      rules=$(iptables -S INPUT 2>/dev/null) || :
-      for rule in $rules; do
-        case $rule in *'--comment kbuild '*) printf 'ours %s\n' "$rule" ;; esac
-      done
-    fi
-    ;;
-  esac
+  IFS=' '
+  for program in $programs; do
+    if ! command -v "$program" >/dev/null; then continue; fi
+    rules=$("$program" -S INPUT 2>/dev/null) || :
+    IFS=$lines
+    for rule in $rules; do
+      case $rule in *'--comment kbuild '*) printf 'ours %s\n' "$rule" ;; esac
+    done
+    IFS=' '
+  done
 else echo none; fi

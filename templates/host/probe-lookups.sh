@@ -1,10 +1,10 @@
 # shellcheck shell=sh disable=SC2154  # parameters come from outside
-# Prints the IPv4 addresses that the host's resolver has for its own name (as `own`), `localhost` and NAMES (one a
-# line): `NAME known ADDRESSES`, or `NAME silent` if no answer came in time. An address may stand there several times.
-# Then, as `/etc/hosts`, the addresses that this file has for localhost.
+# Prints the addresses that the host's resolver has for its own name (as `own`), `localhost` and NAMES (one a line):
+# `NAME known ADDRESSES`, or `NAME silent` if no answer came in time. An address may stand there several times. Then, as
+# `/etc/hosts`, the addresses that this file has for localhost. DATABASE of getent: ahostsv4, or ahosts for IPv6 too.
 resolve() {
   status=0
-  found=$(timeout 3 getent ahostsv4 "$2") || status=$?
+  found=$(timeout 3 getent "$DATABASE" "$2") || status=$?
   if [ $status = 124 ]; then
     echo "$1 silent"
     return 0
@@ -22,7 +22,7 @@ set -f
 # One process for all: the first line of each name that is known shows a name behind the kind of socket. If one of them
 # is not known, or not in time, it does not tell which.
 answers='' first=''
-if found=$(timeout 3 getent ahostsv4 "$@"); then
+if found=$(timeout 3 getent "$DATABASE" "$@"); then
   for line in $found; do
     case $line in *[A-Z]' '[!\ ]*) answers="$answers$first" first=$IFS ;; esac
     answers="$answers ${line%%[[:space:]]*}"

@@ -11,12 +11,16 @@ send() {
   device=$(ip -o route get "$1" 2>/dev/null | sed -n 's/.* dev \([^ ]*\).*/\1/p')
   mtu=$(ip -o link show dev "$device" 2>/dev/null | sed -n 's/.* mtu \([0-9]*\).*/\1/p')
   if [ -z "$mtu" ]; then return 0; fi
-  # Three times: a datagram may get lost. Headers of IP and UDP take 28 bytes; the line ends with a newline.
+  # Three times: a datagram may get lost. Headers of IP and UDP take 28 bytes, of IPv6 48; the line ends with a newline.
+  case $1 in
+    *:*) room=$((mtu - 49)) ;;
+    *) room=$((mtu - 29)) ;;
+  esac
   bash -c 'for i in 1 2 3; do
       echo "small $2" >"/dev/udp/$0/$1"
       exec 3>"/dev/udp/$0/$1"
-      printf "%-*s\n" "$(($3 - 29))" "large $2" | dd bs=65536 iflag=fullblock status=none >&3
-    done' "$1" "$2" "$NAME" "$mtu" 2>/dev/null || :
+      printf "%-*s\n" "$3" "large $2" | dd bs=65536 iflag=fullblock status=none >&3
+    done' "$1" "$2" "$NAME" "$room" 2>/dev/null || :
   printf 'mtu %s %s %s\n' "$1" "$mtu" "$(ip -o route get "$1" 2>/dev/null | sed -n 's/.* mtu \([0-9]*\).*/\1/p')"
 }
 count=0

@@ -4,7 +4,7 @@
 # empty where the plugin works by BPF. Folders of all plugins go only when they are empty.
 if [ -n "$PROGRAMS" ]; then clean_bpf; fi
 for interface in $INTERFACES; do ip link delete "$interface" 2>/dev/null || ! ip link show "$interface" >/dev/null 2>&1; done
-for route in $ROUTES; do ip -4 route delete blackhole "$route"; done
+for route in $ROUTES; do ip route delete blackhole "$route"; done
 printf '%s\n' "$FILES" | {
   set --
   while read -r file; do if [ -n "$file" ]; then set -- "$@" "$file"; fi; done

@@ -1158,10 +1158,34 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
   ],
   'address-on-host': [
     {
+      finds: /10\.0\.0\.21 is temporary/,
+      bad: {
+        facts: {
+          w1: {
+            interfaces: [
+              {
+                ...{ name: 'eth0', addresses: ['10.0.0.21'], mac: '02:fc:00:00:00:09', mtu: 1500 },
+                unsteady: { '10.0.0.21': 'temporary' },
+              },
+            ],
+          },
+        },
+      },
+    },
+    {
       finds: /10\.0\.0\.21 is not an address/,
       bad: {
         facts: { w1: { interfaces: [{ name: 'eth0', addresses: ['10.9.9.9'], mac: '02:fc:00:00:00:09', mtu: 1500 }] } },
       },
+    },
+  ],
+  'accept-ra': [
+    {
+      finds: /default route of IPv6 \(eth0\) comes from a router/,
+      bad: w1({
+        routes:
+          'default via 10.0.0.1 dev eth0\n::/0 via fe80::1 dev eth0 proto ra metric 100 expires 1700sec accept_ra 1\n---\n10.0.0.11 dev eth0 src 10.0.0.21 uid 0\n',
+      }),
     },
   ],
   'default-route': [

@@ -8,7 +8,7 @@ import {
   sharedNetworks,
 } from '../../src/commands/init-networks.ts';
 import { interfaces } from '../../src/host/network.facts.ts';
-import { overlap } from '../../src/inventory/subnets.ts';
+import { overlap } from '../../src/inventory/addresses.ts';
 
 const TABLE = [
   { destination: 'default', device: 'eth0' },

@@ -203,7 +203,7 @@ test('init holds each answer against the rules when it is given, and asks again'
       "must be an exact version of three numbers withou",
       "Kubernetes 1.22 is not supported by this version",
       "is the address of "cp3"; a virtual address belon",
-      "is required: a free IPv4 address that the hosts ",
+      "is required: a free address that the hosts can t",
       "must be host:port without "https://", e.g. "k8s.",
       "is the address of "cp"; name a load balancer or ",
     ]

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { firewall } from '../../src/host/firewall.facts.ts';
+import { closedOpenings } from '../../src/host/openings.ts';
 import { linuxHosts } from '../../src/inventory/hosts.ts';
 import { factsOf } from '../fakes/facts.ts';
 import { inventory } from '../fakes/inventory.ts';
@@ -181,6 +182,57 @@ ours -A INPUT -s 10.77.0.12/32 -p tcp -m tcp --dport 6443 -m comment --comment k
       ],
     },
   ]);
+});
+
+test('rules of IPv6 are read as those of IPv4, and a chain of one family blocks that family alone', () => {
+  const chains = `nftables
+chain inet own input
+table inet own {
+\tchain input {
+\t\ttype filter hook input priority filter; policy drop;
+\t\tip6 saddr fd00::21 tcp dport { 6443, 10250 } accept comment "kbuild"
+\t\tip6 daddr ff02::fb udp dport 5353 accept
+\t\tip6 nexthdr 112 accept
+\t\tmeta l4proto { icmp, ipv6-icmp } accept
+\t}
+}
+chain ip6 filter INPUT
+table ip6 filter {
+\tchain INPUT {
+\t\ttype filter hook input priority filter; policy drop;
+\t}
+}
+ours -A INPUT -s 10.77.0.12/32 -p tcp -m tcp --dport 6443 -m comment --comment kbuild -j ACCEPT
+ours -A INPUT -s fd00::22/128 -p tcp -m tcp --dport 6443 -m comment --comment kbuild -j ACCEPT
+`;
+  const [inet, ip6] = parse(chains);
+  expect(inet).toMatchObject({
+    obscure: false,
+    allowed: [
+      { from: 'fd00::21', ports: [6443, 6443], ours: true },
+      { from: 'fd00::21', ports: [10_250, 10_250], ours: true },
+      { protocol: 'vrrp' },
+    ],
+  });
+  expect(ip6!.allowed).toMatchObject([{ from: 'fd00::22', ours: true }]);
+  const [cp1] = linuxHosts(inv);
+  const need = closedOpenings(inv, cp1!, ip6!);
+  expect(need).toEqual([]);
+  expect(closedOpenings(inv, cp1!, inet!).map(({ from }) => from)).toContain('10.0.0.21');
+  const policy = `firewalld
+default public
+public
+  target: default
+
+policies
+kbuild (active)
+  ingress-zones: ANY
+  egress-zones: HOST
+  rich rules: 
+\trule family="ipv6" source address="fd00:10:244::/56" port port="6443" protocol="tcp" accept
+\trule family="ipv6" icmp-type name="neighbour-advertisement" accept
+`;
+  expect(parse(policy)[0]).toMatchObject({ obscure: false, allowed: [{ from: 'fd00:10:244::/56', ours: true }] });
 });
 
 // Captured in the lab: ufw 0.36.2, nft 1.0.6 and iptables 1.8.9 of Debian 12; firewalld by its documentation.

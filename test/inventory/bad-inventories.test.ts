@@ -17,6 +17,10 @@ const docker = (...lines: readonly string[]): string =>
 /** … with a host more. */
 const host = (entry: string): string => `${GOOD}  - ${entry}\n`;
 
+/** … with these networks. */
+const networks = (pods: string, services: string): string =>
+  line(6, `  podSubnet: ${pods}`).replace('10.96.0.0/12', services);
+
 const HOST = 'address: 10.0.0.99, role: worker';
 
 /** What is wrong · the text · what the message begins with: place and path · words of its remedy. */
@@ -237,7 +241,7 @@ const VALUES: readonly Bad[] = [
     'an internalAddress of IPv6',
     line(13, '    address: w1.example.com\n    internalAddress: "fd00::1"'),
     '14:22 hosts[1].internalAddress:',
-    /IPv4 address/,
+    /must be of IPv4, as network.podSubnet is/,
   ],
   [
     'an address like 10.0.0.300',
@@ -473,7 +477,7 @@ const VALUES: readonly Bad[] = [
     'a load balancer without its address',
     also('loadBalancer: { kind: keepalived }'),
     '1:15 loadBalancer.address:',
-    /is required: a free IPv4 address/,
+    /is required: a free address/,
   ],
   [
     "a virtual address that is a host's",
@@ -540,8 +544,69 @@ const VALUES: readonly Bad[] = [
   ],
   ['bits beyond the mask', line(6, '  podSubnet: 10.244.7.0/16'), '6:14 network.podSubnet:', /write 10\.244\.0\.0\/16/],
   ['no mask', line(6, '  podSubnet: 10.244.0.0'), '6:14 network.podSubnet:', /e\.g\. "10\.244\.0\.0\/16"/],
-  ['two families', line(6, '  podSubnet: 10.244.0.0/16,fd00::/56'), '6:14 network.podSubnet:', /two address families/],
-  ['IPv6', line(6, '  podSubnet: "fd00::/56"'), '6:14 network.podSubnet:', /IPv6 is not supported/],
+  [
+    'pods of two families, Services of one',
+    line(6, '  podSubnet: 10.244.0.0/16,fd00::/56'),
+    '7:18 network.serviceSubnet:',
+    /must be of IPv4 and IPv6, as podSubnet is, found IPv4: write e\.g\. "10\.96\.0\.0\/12,fd00:10:96::\/112"/,
+  ],
+  [
+    'Services of two families in another order than pods',
+    networks('10.244.0.0/16,fd00::/56', 'fd00:1::/112,10.96.0.0/12'),
+    '7:18 network.serviceSubnet:',
+    /found IPv6 and IPv4/,
+  ],
+  [
+    'two networks of one family',
+    line(6, '  podSubnet: 10.244.0.0/16,10.245.0.0/16'),
+    '6:14 network.podSubnet:',
+    /one of each family/,
+  ],
+  [
+    'a node without an address of the second family',
+    networks('10.244.0.0/16,fd00::/56', '10.96.0.0/12,fd00:1::/112'),
+    '9:5 hosts[0].internalAddress:',
+    /must be of IPv4 and IPv6, as network\.podSubnet is, found IPv4: write e\.g\. "10\.0\.0\.11,fd00::11"/,
+  ],
+  [
+    'an IPv6 podSubnet that is larger than kubeadm takes',
+    line(6, '  podSubnet: fd00::/40'),
+    '6:14 network.podSubnet:',
+    /use \/48/,
+  ],
+  [
+    'an IPv6 podSubnet for less than a node',
+    line(6, '  podSubnet: fd00::/112'),
+    '6:14 network.podSubnet:',
+    /node-cidr-mask-size-ipv6/,
+  ],
+  [
+    'an IPv6 serviceSubnet that an API server does not take',
+    networks('fd00::/56', 'fd00:1::/64'),
+    '7:18 network.serviceSubnet:',
+    /use \/108 to \/124/,
+  ],
+  [
+    'IPv6 written in another way than programs show it',
+    line(6, '  podSubnet: fd00:0::/56'),
+    '6:14 network.podSubnet:',
+    /written as programs show it: fd00::\/56/,
+  ],
+  [
+    'an IPv6 endpoint without brackets',
+    line(4, '  endpoint: fd00::100:6443'),
+    '4:13 kubernetes.endpoint:',
+    /IPv6 in brackets/,
+  ],
+  [
+    'a link-local address',
+    networks('fd00::/56', 'fd00:1::/112').replace(
+      '    address: 10.0.0.21',
+      '    address: 10.0.0.21\n    internalAddress: fe80::1',
+    ),
+    '14:22 hosts[1].internalAddress:',
+    /other hosts cannot reach fe80::1/,
+  ],
   ['pods of one node only', line(6, '  podSubnet: 10.244.0.0/24'), '6:14 network.podSubnet:', /room for 1 node of/],
   [
     'pods of less than a node',

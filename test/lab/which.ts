@@ -95,7 +95,7 @@ const RUNTIMES = [
 ];
 const NETWORKS = [
   ...scenario('cluster', 'firewall'),
-  ...long('calico', 'charts', 'cilium', 'kube-proxy-mode', 'service-subnets', 'dns', 'windows-host-gw'),
+  ...long('calico', 'charts', 'cilium', 'ipv6', 'kube-proxy-mode', 'service-subnets', 'dns', 'windows-host-gw'),
 ];
 const BACKUPS = long('backup', 'all-lost', 'restore');
 const SESSIONS = [

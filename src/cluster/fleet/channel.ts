@@ -1,4 +1,5 @@
-import { apiPort, endpointHost } from '../../inventory/api-server.ts';
+import { endpointHost, endpointParts, hostPort, loopbackOf } from '../../inventory/addresses.ts';
+import { apiPort } from '../../inventory/api-server.ts';
 import type { Inventory, LinuxHost } from '../../inventory/inventory.ts';
 import { type JsonObject, kubeconfigOf, objectOf, objectsOf, textIn, within } from '../../shell/decode.ts';
 import { revealed, Secret } from '../../shell/secret.ts';
@@ -185,10 +186,14 @@ export const apiServerAt = (
   port: apiPort(inventory),
 });
 
+/** The member of etcd on a control plane, where etcdctl finds it too (`withEtcd`). */
+export const localEtcd = ({ internalAddress }: LinuxHost): string =>
+  `https://${hostPort(loopbackOf(internalAddress), 2379)}`;
+
 /** Where the cluster's endpoint is. */
 export const endpointAt = ({ endpoint }: Inventory): { readonly host: string; readonly port: number } => ({
   host: endpointHost(endpoint),
-  port: Number(endpoint.slice(endpoint.lastIndexOf(':') + 1)),
+  port: endpointParts(endpoint)?.port ?? 443,
 });
 
 /** Begins to ask a control plane. Close it: until then the administrator's certificate is in memory. */

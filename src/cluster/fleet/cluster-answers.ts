@@ -2,7 +2,7 @@ import { etcdCommand } from '../../etcd/view.facts.ts';
 import { controlPlanes } from '../../inventory/hosts.ts';
 import type { Inventory, LinuxHost } from '../../inventory/inventory.ts';
 import { lastLine } from '../../shell/probe.ts';
-import { apiServerAt, type ChannelTools, clusterChannel, etcdPeers } from './channel.ts';
+import { apiServerAt, type ChannelTools, clusterChannel, etcdPeers, localEtcd } from './channel.ts';
 import { etcdByGateway } from './etcd-gateway.ts';
 import { type Answer, framedScript, parallelFramedScript, readFrames } from './framed-script.ts';
 import { Detour, type Forward } from './https-peer.ts';
@@ -114,7 +114,7 @@ export async function etcdAnswer(inventory: Inventory, host: LinuxHost, reach: R
       const peers = etcdPeers(tools);
       try {
         await peers.begun;
-        return await etcdByGateway(peers.at);
+        return await etcdByGateway(peers.at, localEtcd(host));
       } finally {
         peers.close();
       }

@@ -4,9 +4,6 @@ import { Detour, type HttpsPeer } from './https-peer.ts';
 /** Finds the server of a client URL of etcd. */
 type EtcdPeers = (url: string) => HttpsPeer;
 
-/** The local member, where etcdctl finds it too. */
-const LOCAL = 'https://127.0.0.1:2379';
-
 /** The key that `etcdctl endpoint health` reads (etcdctl/ctlv3/command/ep_command.go), in base64. */
 const HEALTH_KEY = Buffer.from('health').toString('base64');
 
@@ -47,11 +44,11 @@ async function statusOf(peer: HttpsPeer, endpoint: string): Promise<readonly Jso
 
 /**
  * Members, health, status and alarms of etcd, by its HTTP gateway: the text that `templates/cluster/etcd-view.sh`
- * prints, for the same parser. Rejects if the local member does not tell the members; what else does not answer is
- * left out.
+ * prints, for the same parser. `localUrl`: the local member's client URL. Rejects if the local member does not tell the
+ * members; what else does not answer is left out.
  */
-export async function etcdByGateway(peers: EtcdPeers): Promise<string> {
-  const local = peers(LOCAL);
+export async function etcdByGateway(peers: EtcdPeers, localUrl: string): Promise<string> {
+  const local = peers(localUrl);
   const alarms = call(local, '/v3/maintenance/alarm', { action: 'GET' });
   alarms.catch(() => undefined);
   const members = await call(local, '/v3/cluster/member/list', { linearizable: true });

@@ -2,6 +2,7 @@ import { type ClientHttp2Session, type ClientHttp2Stream, connect as connectHttp
 import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { bracketed } from '../../inventory/addresses.ts';
 import { revealed, type Secret } from '../../shell/secret.ts';
 import type { Forwarded } from '../../ssh/link.ts';
 import { pause } from '../../wait.ts';
@@ -63,8 +64,6 @@ const SESSION_MEGABYTES = 256;
 
 /** HTTP/2's code for an answer that is wanted no more (RFC 9113, 7). */
 const CANCEL = 0x8;
-
-const bracketed = (host: string): string => (isIP(host) === 6 ? `[${host}]` : host);
 
 /**
  * TLS over a stream, the server's certificate and name verified. `kept` gets the socket before its handshake. Throws if

@@ -22,7 +22,13 @@ import { storage } from '../../host/storage.facts.ts';
 import { fstabSwaps, swaps, swapUnits, zram } from '../../host/swap.facts.ts';
 import { landmarks } from '../../inventory/hosts.ts';
 import type { Inventory, LinuxHost } from '../../inventory/inventory.ts';
-import { dnsServiceAddress, firstServiceAddress } from '../../inventory/subnets.ts';
+import {
+  addressesOf,
+  dnsServiceAddress,
+  endpointHost,
+  firstServiceAddress,
+  hasIpv6,
+} from '../../inventory/addresses.ts';
 import { newEndpoint } from '../../kubeadm/endpoint.facts.ts';
 import {
   kubeletClient,
@@ -43,13 +49,12 @@ import type { Probe } from '../../shell/probe.ts';
 import type { Watched } from '../../shell/watched.ts';
 import type { FactsOf } from './framed-script.ts';
 
-const wayMarks = (inventory: Inventory): readonly string[] =>
-  landmarks(inventory).map(({ internalAddress }) => internalAddress);
+const wayMarks = (inventory: Inventory): readonly string[] => landmarks(inventory).flatMap(addressesOf);
 
 /** The endpoint's host where it is a name. */
 const endpointNames = ({ endpoint }: Inventory): readonly string[] => {
-  const name = endpoint.slice(0, endpoint.lastIndexOf(':'));
-  return isIP(name.replace(/^\[|\]$/g, '')) === 0 ? [name] : [];
+  const name = endpointHost(endpoint);
+  return isIP(name) === 0 ? [name] : [];
 };
 
 type Probes = Readonly<Record<string, Probe<unknown>>>;
@@ -93,8 +98,8 @@ const inventoryProbes = onceForEach(
       leftovers: kubernetes.leftovers(pluginFiles(inventory)),
       ownFiles: ownFiles(inventory),
       storage: storage(inventory),
-      routes: routes(wayMarks(inventory)),
-      lookups: lookups(endpointNames(inventory)),
+      routes: routes(wayMarks(inventory), hasIpv6(inventory)),
+      lookups: lookups(endpointNames(inventory), hasIpv6(inventory)),
     }) satisfies Probes,
 );
 

@@ -1,9 +1,10 @@
-import { isIPv4 } from 'node:net';
+import { isIP } from 'node:net';
 import { signsAnyByCommand } from '../../certificates/authorities.value.ts';
 import { RENEWED_BEFORE_MS } from '../../certificates/validity.value.ts';
 import { withKubeletAuthority } from '../../kubeadm/kubelet-serving.value.ts';
 import { pluginFile } from '../../network/plugins.file.ts';
 import { minorFacts, minorOf, supportedMinors } from '../../versions.ts';
+import { addressesOf, eachOf, endpointHost, hasIpv6, hostPort, lastByte } from '../addresses.ts';
 import type { Certificates, LoadBalancer } from '../control-plane.ts';
 import type { Host, Inventory } from '../inventory.ts';
 import { renewBeforeOf } from '../schema/cluster.ts';
@@ -13,7 +14,7 @@ import type { Gathered } from './gather.ts';
 import { hooksOf, installFromOf, selinuxPatches, timeSyncOfHost } from './host-settings.ts';
 import { asList, kubeletOf, levelsOf, selected } from './levels.ts';
 import { balancerPort, endpointOf } from './rules/endpoint.ts';
-import { internalAddressOf } from './rules/hosts.ts';
+import { internalAddressesOf } from './rules/addresses.ts';
 import { runtimeOf, upperHex, withHandlerLabels, withRuntimes } from './runtimes.ts';
 import { type Locate, sshOf, type SshSecrets } from './ssh.ts';
 import { windowsOf } from './windows.ts';
@@ -28,10 +29,12 @@ function hostOf(
   locate: Locate,
 ): Host {
   const levels = levelsOf(file, host);
+  const [internalAddress = host.address, secondAddress] = internalAddressesOf(host);
   const common = {
     name: host.name,
     address: host.address,
-    internalAddress: internalAddressOf(host) ?? host.address,
+    internalAddress,
+    ...(secondAddress === undefined ? {} : { secondAddress }),
     groups: host.groups,
     kubelet: kubeletOf(file, host),
     labels: Object.assign({}, ...levels.map(({ labels }) => labels)) as HostEntry['labels'],
@@ -71,7 +74,7 @@ function loadBalancerOf(file: InventoryFile): LoadBalancer {
   const port = balancerPort(file);
   return kind === 'kube-vip'
     ? { kind, address, port, image }
-    : { kind, address, port, healthPort, routerId: routerId ?? (Number(address.split('.')[3]) || 255) };
+    : { kind, address, port, healthPort, routerId: routerId ?? (lastByte(address) || 255) };
 }
 
 /** The hosts and networks that are reached without the proxy, then the inventory's own entries. */
@@ -81,11 +84,12 @@ function noProxyOf(file: InventoryFile, hosts: readonly Host[], endpoint: string
     ...new Set([
       'localhost',
       '127.0.0.1',
-      ...hosts.flatMap(({ internalAddress, address, name }) => [internalAddress, address, name]),
-      endpoint.split(':')[0]!,
+      ...(hasIpv6(file) ? ['::1'] : []),
+      ...hosts.flatMap((host) => [...addressesOf(host), host.address, host.name]),
+      endpointHost(endpoint),
       file.loadBalancer.address ?? '',
-      network.podSubnet,
-      network.serviceSubnet,
+      ...eachOf(network.podSubnet),
+      ...eachOf(network.serviceSubnet),
       ...network.moreServiceSubnets,
       '.svc',
       `.${kubernetes.dnsDomain}`,
@@ -109,7 +113,10 @@ function etcdOf(file: InventoryFile, { etcd }: Gathered, hosts: readonly Host[])
   if (etcd !== undefined) return { topology: 'external', ...etcd };
   if (file.etcd.topology === 'stacked') return { topology: 'stacked' };
   const members = hosts.filter(({ role }) => role === 'etcd');
-  return { topology: 'built', endpoints: members.map(({ internalAddress }) => `https://${internalAddress}:2379`) };
+  return {
+    topology: 'built',
+    endpoints: members.map(({ internalAddress }) => `https://${hostPort(internalAddress, 2379)}`),
+  };
 }
 
 function certificatesOf({ certificates }: InventoryFile, { authorities }: Gathered): Certificates {
@@ -194,7 +201,7 @@ export function resolved(file: InventoryFile, gathered: Gathered, path: string, 
       ...(kubernetes.adopt === undefined ? {} : { adopt: kubernetes.adopt }),
     },
     endpoint,
-    endpointInHosts: kubernetes.endpointInHosts && !isIPv4(endpoint.split(':')[0]!),
+    endpointInHosts: kubernetes.endpointInHosts && isIP(endpointHost(endpoint)) === 0,
     network: networkOf(file, gathered),
     dns: file.dns,
     runtime,

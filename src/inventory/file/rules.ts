@@ -1,6 +1,13 @@
 import { pluginRules } from '../../network/plugins.file.ts';
 import type { Rule } from '../schema/rule.ts';
 import {
+  disjointNetworks,
+  internalAddresses,
+  networkFamilies,
+  privateNetworks,
+  uniqueAddresses,
+} from './rules/addresses.ts';
+import {
   etcdFolder,
   etcdsAuthority,
   signingAuthority,
@@ -27,9 +34,8 @@ import {
   groupNames,
   groupsOfNodes,
   hooksMeanHosts,
-  hostAddresses,
+  hostLogins,
   hostNames,
-  internalAddresses,
   knownGroups,
   nodeSettings,
   someControlPlane,
@@ -39,13 +45,11 @@ import {
 import { localBalancer } from './rules/local-balancer.ts';
 import { opensshClient, timeSyncOfHosts } from './rules/machine.ts';
 import {
-  disjointNetworks,
   dnsBlocks,
   dnsOfKubeadm,
   dnsResources,
   moreSubnetsOfLinux,
   podSubnetSize,
-  privateNetworks,
   serviceSubnetSize,
 } from './rules/network.ts';
 import { featureGates, typedArguments } from './rules/kubernetes/arguments.ts';
@@ -84,13 +88,15 @@ export const rules: readonly Rule[] = [
   runtimeHandlers,
   ownedHandlers,
   hostNames,
-  hostAddresses,
+  hostLogins,
+  uniqueAddresses,
   internalAddresses,
   nodeSettings,
   groupNames,
   groupsOfNodes,
   supportedHosts,
   windowsHosts,
+  networkFamilies,
   disjointNetworks,
   opensshClient,
   podSubnetSize,

@@ -1,5 +1,6 @@
-import { isIP, isIPv4 } from 'node:net';
+import { isIP } from 'node:net';
 import * as z from 'zod';
+import { addressProblem, cidrProblem, endpointParts, listProblem } from '../addresses.ts';
 
 /** A manifest as an inventory names it: a file or URL, or one with the hash of its bytes. */
 export type ManifestEntry = string | { readonly source: string; readonly sha256: string };
@@ -74,53 +75,38 @@ export const address = once(() =>
     .meta({ examples: ['203.0.113.11'] }),
 );
 
-/** IPv4 only: clusters of IPv6 or of two families are not supported by this version. */
-export const ipv4 = once(() =>
-  z
-    .string()
-    .refine(isIPv4, 'must be an IPv4 address, e.g. "10.0.0.11"')
-    .meta({ examples: ['10.0.0.11'] }),
-);
-
-const toNumber = (ip: string): number => ip.split('.').reduce((sum, part) => sum * 256 + Number(part), 0);
-
-/** An IPv4 network, or why the text is none. */
-function cidrProblem(value: string): string | undefined {
-  const [network = '', bits = '', ...rest] = value.split('/');
-  if (value.includes(',')) return 'must be one network; two address families are not supported by this version';
-  if (value.includes(':')) return 'must be an IPv4 network; IPv6 is not supported by this version';
-  if (!isIPv4(network) || !/^(?:[0-9]|[12][0-9]|3[0-2])$/.test(bits) || rest.length > 0)
-    return 'must be an IPv4 network, e.g. "10.244.0.0/16"';
-  const size = 2 ** (32 - Number(bits));
-  const first = Math.floor(toNumber(network) / size) * size;
-  if (first === toNumber(network)) return undefined;
-  const shown = [24, 16, 8, 0].map((shift) => Math.floor(first / 2 ** shift) % 256).join('.');
-  // Networks that are larger than Services may have were often meant to be smaller ones.
-  const whole = `${shown}/${bits}`;
-  const isSmaller = Number(bits) < 12 && toNumber(network) % 2 ** 20 === 0;
-  return `has bits beyond its mask; write ${isSmaller ? `${network}/12, or ${whole} for all of it` : whole}`;
-}
-
-/** An IPv4 network in CIDR notation without host bits. */
-export const cidr = once(() =>
+/** Text for which `problemOf` has no problem. */
+const judged = (problemOf: (value: string) => string | undefined, examples: readonly string[]) =>
   z
     .string()
     .superRefine((value, context) => {
-      const message = cidrProblem(value);
+      const message = problemOf(value);
       if (message !== undefined) context.addIssue({ code: 'custom', message });
     })
-    .meta({ examples: ['10.244.0.0/16'] }),
+    .meta({ examples: [...examples] });
+
+/** An IP address. */
+export const ipAddress = once(() => judged(addressProblem, ['10.0.0.11']));
+
+/** An IP address, or one of each family with a comma between them. */
+export const ipAddresses = once(() =>
+  judged((value) => listProblem(value, addressProblem), ['10.0.0.11', '10.0.0.11,fd00::11']),
 );
 
-/** `host` or `host:port`, the host an IPv4 address or a DNS name. */
+/** A network in CIDR notation without host bits. */
+export const cidr = once(() => judged(cidrProblem, ['10.244.0.0/16']));
+
+/** A network, or one of each family with a comma between them. */
+export const cidrs = once(() => judged((value) => listProblem(value, cidrProblem), ['10.244.0.0/16']));
+
+/** `host` or `host:port`, the host an IP address (IPv6 in brackets) or a DNS name. */
 export const endpoint = once(() =>
   z
     .string()
     .refine((value) => {
-      const [host = '', port, ...rest] = value.split(':');
-      if (rest.length > 0 || (!isIPv4(host) && !isDnsName(host))) return false;
-      return port === undefined || (/^[1-9]\d{0,4}$/.test(port) && Number(port) < 65_536);
-    }, 'must be host:port without "https://", e.g. "k8s.example.com:6443"')
+      const { host = '', port = 1 } = endpointParts(value) ?? {};
+      return (isIP(host) !== 0 || isDnsName(host)) && port > 0 && port < 65_536;
+    }, 'must be host:port without "https://", e.g. "k8s.example.com:6443"; IPv6 in brackets: "[fd00::100]:6443"')
     .meta({ examples: ['k8s.example.com:6443'] }),
 );
 

@@ -1,5 +1,16 @@
 import * as z from 'zod';
-import { cidr, freeObject, image, imageRepository, localPath, manifestEntry, port, sha256, text } from './formats.ts';
+import {
+  cidr,
+  cidrs,
+  freeObject,
+  image,
+  imageRepository,
+  localPath,
+  manifestEntry,
+  port,
+  sha256,
+  text,
+} from './formats.ts';
 
 const windows = z
   .strictObject({
@@ -82,10 +93,21 @@ export const network = z
           'Network plugin. calico (not run): by its operator, VXLAN without BGP, as Windows hosts need it. cilium: ' +
           'by its chart, with or without kube-proxy. none: install one yourself, e.g. by manifests.',
       }),
-    podSubnet: cidr()
+    podSubnet: cidrs()
       .default('10.244.0.0/16')
-      .meta({ description: 'Addresses of pods (IPv4); every node takes a /24 of it.' }),
-    serviceSubnet: cidr().default('10.96.0.0/12').meta({ description: 'Addresses of Services (IPv4), /12 to /28.' }),
+      .meta({
+        examples: ['10.244.0.0/16,fd00:10:244::/56'],
+        description:
+          'Addresses of pods: IPv4, IPv6, or both with a comma between them. The first family is the primary one for ' +
+          'ever. Every node takes a /24 of it, or a /64 of IPv6.',
+      }),
+    serviceSubnet: cidrs()
+      .default('10.96.0.0/12')
+      .meta({
+        examples: ['10.96.0.0/12,fd00:10:96::/112'],
+        description:
+          'Addresses of Services, of the families of podSubnet in the same order: /12 to /28, IPv6 /108 to /124.',
+      }),
     moreServiceSubnets: z
       .array(cidr())
       .default([])

@@ -4,7 +4,7 @@ import {
   freeObject,
   hostKey,
   hostName,
-  ipv4,
+  ipAddresses,
   label,
   line,
   localPath,
@@ -214,9 +214,8 @@ export const groups = z
 const host = z.strictObject({
   name: hostName().meta({ description: 'Name of the host and of its Node. Unique.' }),
   address: address().meta({ description: 'Where SSH connects: an IP address or a DNS name.' }),
-  internalAddress: ipv4().exactOptional().meta({
-    description:
-      'Where Kubernetes listens: API server, etcd, kubelet, network plugin. An IPv4 address. Default: address.',
+  internalAddress: ipAddresses().exactOptional().meta({
+    description: 'Where Kubernetes listens: an IP address, or one of each family of podSubnet. Default: address.',
   }),
   role: z.enum(['control-plane', 'worker', 'etcd', 'load-balancer']).meta({
     description:

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { charts } from './charts.ts';
 import { certificates, dns, files, hooks } from './cluster.ts';
 import { downloads } from './downloads.ts';
-import { freeObject, image, ipv4, label, localPath, manifestEntry, port, text, url } from './formats.ts';
+import { freeObject, image, ipAddress, label, localPath, manifestEntry, port, text, url } from './formats.ts';
 import { kubernetes } from './kubernetes.ts';
 import { network } from './network.ts';
 import { groups, hosts, kubeletOfAll, roles, ssh, sysctls } from './node.ts';
@@ -40,7 +40,12 @@ export const inventorySchema = z
               'your own at endpoints.',
           }),
         endpoints: z
-          .array(text(/^https:\/\/[a-z0-9.-]+:\d{1,5}$/, 'https://host:port, e.g. "https://10.0.0.41:2379"'))
+          .array(
+            text(
+              /^https:\/\/(?:[a-z0-9.-]+|\[[0-9a-f:]+\]):\d{1,5}$/,
+              'https://host:port, e.g. "https://10.0.0.41:2379"',
+            ),
+          )
           .default([])
           .meta({ description: 'external: client URLs of every member of your own etcd.' }),
         ca: localPath().exactOptional().meta({ description: 'external: PEM file of the CA of its servers.' }),
@@ -64,9 +69,13 @@ export const inventorySchema = z
               'load-balancer or else on the control planes. kube-vip: a static pod on every control plane. local: ' +
               'haproxy on every node, at a port of 127.0.0.1 that is the endpoint; no virtual address.',
           }),
-        address: ipv4().exactOptional().meta({
-          description: 'keepalived, kube-vip: the virtual address, free and in the network of the hosts that hold it.',
-        }),
+        address: ipAddress()
+          .exactOptional()
+          .meta({
+            description:
+              'keepalived, kube-vip: the virtual address, free and in the network of the hosts that hold it. Of the ' +
+              'primary family.',
+          }),
         port: port()
           .exactOptional()
           .meta({
@@ -86,7 +95,7 @@ export const inventorySchema = z
           .meta({
             description:
               "keepalived: VRRP's virtual router id, of which a network has each only once. Default: the last " +
-              'number of address.',
+              'number of address (of IPv6: its lowest byte).',
           }),
         image: image().default('ghcr.io/kube-vip/kube-vip:v1.0.1').meta({ description: 'kube-vip: its image.' }),
       })

@@ -1,4 +1,4 @@
-import { endpointHost } from '../../inventory/api-server.ts';
+import { endpointHost, endpointParts } from '../../inventory/addresses.ts';
 import { windowsHosts } from '../../inventory/hosts.ts';
 import type { Inventory } from '../../inventory/inventory.ts';
 import { FLANNEL_NAMESPACE as NAMESPACE, flannelWindowsPaths } from '../../network/flannel.value.ts';
@@ -39,7 +39,7 @@ const WINDOWS_FLANNEL_LABEL = { name: 'app', value: 'flannel-windows' } as const
  */
 const apiServer = ({ endpoint }: Inventory): Readonly<Record<string, string>> => ({
   KUBERNETES_SERVICE_HOST: endpointHost(endpoint),
-  KUBERNETES_SERVICE_PORT: endpoint.slice(endpoint.lastIndexOf(':') + 1),
+  KUBERNETES_SERVICE_PORT: String(endpointParts(endpoint)?.port ?? 443),
 });
 
 /**

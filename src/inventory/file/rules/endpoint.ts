@@ -1,9 +1,8 @@
-import { isIPv4 } from 'node:net';
+import { isIP } from 'node:net';
+import { endpointHost, endpointParts, hostPort, isWithin } from '../../addresses.ts';
 import { problem, type Rule, type Violation, warning } from '../../schema/rule.ts';
 import type { HostEntry, InventoryFile } from '../../schema/schema.ts';
-import { overlap } from '../../subnets.ts';
-import { internalAddressOf } from './hosts.ts';
-import { ownNetworks } from './network.ts';
+import { internalAddressesOf, ownNetworks } from './addresses.ts';
 
 /** kubeadm's default port of API servers. */
 export const API_PORT = 6443;
@@ -40,7 +39,7 @@ export function balancerPort(file: InventoryFile): number {
   if (kind === 'local') return port ?? LOCAL_PORT;
   const own = bindPort(file) ?? 6443;
   const fallback = kind === 'kube-vip' || hasBalancers(file) ? own : PORT_BESIDE;
-  return port ?? (Number(file.kubernetes.endpoint?.split(':')[1] ?? '') || fallback);
+  return port ?? endpointParts(file.kubernetes.endpoint ?? '')?.port ?? fallback;
 }
 
 /**
@@ -50,13 +49,14 @@ export function balancerPort(file: InventoryFile): number {
 export function endpointOf(file: InventoryFile): string {
   const { endpoint } = file.kubernetes;
   const { kind, address } = file.loadBalancer;
-  if (kind === 'local') return `${LOOPBACK}:${String(balancerPort(file))}`;
+  if (kind === 'local') return hostPort(LOOPBACK, balancerPort(file));
+  const { host = '', port = API_PORT } = endpointParts(endpoint ?? '') ?? {};
   if (hasVirtualAddress(file.loadBalancer) && address !== undefined)
-    return `${endpoint?.split(':')[0] ?? address}:${String(balancerPort(file))}`;
-  if (endpoint !== undefined) return endpoint.includes(':') ? endpoint : `${endpoint}:${String(API_PORT)}`;
+    return hostPort(host === '' ? address : host, balancerPort(file));
+  if (host !== '') return hostPort(host, port);
   const first = file.hosts.find(({ role }) => role === 'control-plane');
-  const own = first === undefined ? '' : (internalAddressOf(first) ?? first.address);
-  return `${own}:${String(bindPort(file) ?? API_PORT)}`;
+  const own = first === undefined ? '' : (internalAddressesOf(first)[0] ?? first.address);
+  return hostPort(own, bindPort(file) ?? API_PORT);
 }
 
 /** The virtual address belongs to no host, and lies in no network of pods or Services. */
@@ -67,13 +67,13 @@ export const virtualAddress: Rule = ({ hosts, loadBalancer, network }) => {
     return address === undefined
       ? []
       : [problem(path, `is of no use with kind ${loadBalancer.kind}; use keepalived or kube-vip, or remove it`)];
-  if (address === undefined) return [problem(path, 'is required: a free IPv4 address that the hosts can take over')];
+  if (address === undefined) return [problem(path, 'is required: a free address that the hosts can take over')];
   const found: Violation[] = [];
-  const owner = hosts.find((host) => host.address === address || internalAddressOf(host) === address);
+  const owner = hosts.find((host) => [host.address, ...internalAddressesOf(host)].includes(address));
   if (owner !== undefined)
     found.push(problem(path, `is the address of "${owner.name}"; a virtual address belongs to no host`));
   for (const { name, cidr } of ownNetworks({ network }))
-    if (overlap(`${address}/32`, cidr))
+    if (isWithin(address, cidr))
       found.push(problem(path, `lies in network.${name} ${cidr}; choose an address of the hosts' network`));
   return found;
 };
@@ -107,16 +107,16 @@ export const virtualPort: Rule = (file) => {
 export const endpointOfBalancer: Rule = (file) => {
   const { kubernetes, loadBalancer } = file;
   if (!hasVirtualAddress(loadBalancer) || kubernetes.endpoint === undefined) return [];
-  const [host = '', port] = kubernetes.endpoint.split(':');
+  const { host = '', port } = endpointParts(kubernetes.endpoint) ?? {};
   const path = ['kubernetes', 'endpoint'];
-  if (isIPv4(host) && host !== loadBalancer.address)
+  if (isIP(host) !== 0 && host !== loadBalancer.address)
     return [
       problem(
         path,
         `is not loadBalancer.address ${loadBalancer.address ?? ''}; remove it, or use a name for that address`,
       ),
     ];
-  return loadBalancer.port !== undefined && port !== undefined && Number(port) !== loadBalancer.port
+  return loadBalancer.port !== undefined && port !== undefined && port !== loadBalancer.port
     ? [problem(path, `its port is not loadBalancer.port ${loadBalancer.port}; use the same, or remove one`)]
     : [];
 };
@@ -149,8 +149,8 @@ export const balancersOfUse: Rule = ({ hosts, loadBalancer }) =>
 
 /** True if the endpoint is an address of this host. A DNS name is not: it can point elsewhere later. */
 function isAt(kubernetes: InventoryFile['kubernetes'], host: HostEntry): boolean {
-  const at = kubernetes.endpoint?.split(':')[0];
-  return at !== undefined && isIPv4(at) && [host.address, internalAddressOf(host)].includes(at);
+  const at = endpointHost(kubernetes.endpoint ?? '');
+  return isIP(at) !== 0 && [host.address, ...internalAddressesOf(host)].includes(at);
 }
 
 /** The endpoint is not on a host that is neither control plane nor load balancer. */
@@ -210,8 +210,8 @@ export const endpointCannotMove: Rule = ({ hosts, kubernetes, loadBalancer }) =>
 export const endpointInHosts: Rule = ({ hosts, kubernetes, loadBalancer }) => {
   if (!kubernetes.endpointInHosts) return [];
   const path = ['kubernetes', 'endpointInHosts'];
-  const host = kubernetes.endpoint?.split(':')[0];
-  if (host === undefined || isIPv4(host))
+  const host = endpointHost(kubernetes.endpoint ?? '');
+  if (host === '' || isIP(host) !== 0)
     return [problem(path, 'needs a name in kubernetes.endpoint, e.g. "k8s.example.com:6443"')];
   return hosts.filter(({ role }) => role === 'control-plane').length > 1 && !isBuilt(loadBalancer)
     ? [
@@ -230,7 +230,7 @@ export const endpointPort: Rule = (file) => {
   const own = bindPort(file);
   if (own === undefined)
     return [problem(['kubeadm', 'init', 'localAPIEndpoint', 'bindPort'], 'must be a port number, 1 to 65535')];
-  const port = kubernetes.endpoint === undefined ? own : Number(kubernetes.endpoint.split(':')[1] ?? API_PORT);
+  const port = kubernetes.endpoint === undefined ? own : (endpointParts(kubernetes.endpoint)?.port ?? API_PORT);
   const single = hosts.filter(({ role }) => role === 'control-plane').length === 1;
   return single && loadBalancer.kind === 'none' && port !== own
     ? [

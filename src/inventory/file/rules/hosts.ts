@@ -1,4 +1,4 @@
-import { isIP, isIPv4 } from 'node:net';
+import { isIP } from 'node:net';
 import { nearest } from '../../nearest.ts';
 import type { Path } from '../../schema/path.ts';
 import { problem, repeated, type Rule, type Violation, warning } from '../../schema/rule.ts';
@@ -8,12 +8,8 @@ import { asList, selected } from '../levels.ts';
 /** Names that mean something else in a selector of hosts. */
 export const RESERVED: readonly string[] = ['all', 'control-plane', 'worker', 'etcd', 'load-balancer', 'localhost'];
 
-/** The IPv4 address at which Kubernetes listens on a host; undefined if the entry has none. */
-export const internalAddressOf = ({ internalAddress, address }: HostEntry): string | undefined =>
-  internalAddress ?? (isIPv4(address) ? address : undefined);
-
 /** Where SSH reaches a host. */
-const login = ({ ssh }: InventoryFile, host: HostEntry): string =>
+export const login = ({ ssh }: InventoryFile, host: HostEntry): string =>
   `${host.address} port ${host.ssh.port ?? ssh.port ?? 22}`;
 
 /** Host names are unique, and none has a reserved meaning. */
@@ -30,48 +26,13 @@ export const hostNames: Rule = ({ hosts }) => [
 ];
 
 /** No two entries are the same machine. */
-export const hostAddresses: Rule = (file) => [
-  ...repeated(file.hosts, (host) => login(file, host)).map(({ index, first, key }) =>
+export const hostLogins: Rule = (file) =>
+  repeated(file.hosts, (host) => login(file, host)).map(({ index, first, key }) =>
     problem(
       ['hosts', index, 'address'],
       `${key} is "${file.hosts[first]!.name}" already; every host has its own address`,
     ),
-  ),
-  ...repeated(file.hosts, internalAddressOf).flatMap(({ index, first, key }) =>
-    file.hosts[index]!.internalAddress === undefined &&
-    login(file, file.hosts[index]!) === login(file, file.hosts[first]!)
-      ? []
-      : [
-          problem(
-            ['hosts', index, file.hosts[index]!.internalAddress === undefined ? 'address' : 'internalAddress'],
-            `Kubernetes listens at ${key} on "${file.hosts[first]!.name}" already; every host needs its own ` +
-              'internalAddress',
-          ),
-        ],
-  ),
-];
-
-/** Kubernetes has an IPv4 address to listen at, which others can reach. */
-export const internalAddresses: Rule = ({ hosts }) =>
-  hosts.flatMap((host, i) => {
-    const ip = internalAddressOf(host);
-    if (ip === undefined)
-      return [
-        problem(
-          ['hosts', i, 'internalAddress'],
-          'is required where address is no IPv4 address: the IPv4 address at which Kubernetes listens',
-        ),
-      ];
-    const first = Number(ip.split('.')[0]);
-    return first === 0 || first === 127 || first >= 224
-      ? [
-          problem(
-            ['hosts', i, host.internalAddress === undefined ? 'address' : 'internalAddress'],
-            `other hosts cannot reach ${ip}; set internalAddress to an address of the host that they can`,
-          ),
-        ]
-      : [];
-  });
+  );
 
 /** Roles and systems that this version builds. */
 export const supportedHosts: Rule = ({ hosts }) =>

@@ -1,11 +1,10 @@
-import { isIPv4 } from 'node:net';
-import ipaddr from 'ipaddr.js';
 import { quantityOf } from '../../../kubeadm/typed.value.ts';
-import type { Path } from '../../schema/path.ts';
-import { problem, type Rule, type Violation, warning } from '../../schema/rule.ts';
+import { isObject } from '../../../shell/decode.ts';
+import { bitsOf, eachOf, endpointParts, familiesOf, type Family, familyOf, widthOf } from '../../addresses.ts';
+import { problem, type Rule, type Violation } from '../../schema/rule.ts';
 import type { InventoryFile } from '../../schema/schema.ts';
-import { overlap } from '../../subnets.ts';
-import { internalAddressOf } from './hosts.ts';
+import { ownNetworks } from './addresses.ts';
+import { below } from './kubernetes/places.ts';
 
 /** kubeadm's own limits and requests of CoreDNS (cmd/kubeadm/app/phases/addons/dns/manifests.go). */
 const KUBEADMS = { requests: { cpu: '100m', memory: '70Mi' }, limits: { memory: '170Mi' } } as const;
@@ -52,12 +51,12 @@ export const dnsBlocks: Rule = ({ dns: { blocks }, kubernetes: { dnsDomain } }) 
   const seen = new Map<string, string>();
   return Object.entries(blocks).flatMap(([key, block]): readonly Violation[] => {
     const path = ['dns', 'blocks', key];
-    const [zone = '', port = '53'] = key.split(':');
-    const earlier = seen.get(`${zone}:${port}`);
-    seen.set(`${zone}:${port}`, key);
+    const { host: zone = '', port = 53 } = endpointParts(key) ?? {};
+    const earlier = seen.get(`${zone}:${String(port)}`);
+    seen.set(`${zone}:${String(port)}`, key);
     if (earlier !== undefined) return [problem(path, `is the zone of "${earlier}"; write one block`)];
-    if (Number(port) > 65_535) return [problem(path, `has no port of 1 to 65535`)];
-    if (port === '53' && nested(zone, dnsDomain))
+    if (port > 65_535) return [problem(path, `has no port of 1 to 65535`)];
+    if (port === 53 && nested(zone, dnsDomain))
       return [
         problem(
           path,
@@ -83,123 +82,55 @@ export const dnsOfKubeadm: Rule = ({ dns: { replicas, resources, blocks }, kubea
     : [];
 };
 
-const DEFAULT_NODE_BITS = 24;
-
-const bitsOf = (cidr: string): number => ipaddr.parseCIDR(cidr)[1];
-/**
- * Returns a test whether an IPv4 address lies in a network. The CIDR is parsed once, because the test runs for every
- * host.
- */
-function holder(cidr: string): (ip: string) => boolean {
-  const network = ipaddr.parseCIDR(cidr);
-  return (ip) => ipaddr.IPv4.parse(ip).match(network);
-}
-
-/** A network of pods or Services: the path of its setting, and the name by which messages call it. */
-interface OwnNetwork {
-  readonly path: Path;
-  readonly name: string;
-  readonly cidr: string;
-}
-
-/** The networks of pods and Services. */
-export const ownNetworks = ({ network }: Pick<InventoryFile, 'network'>): readonly OwnNetwork[] => [
-  ...(['podSubnet', 'serviceSubnet'] as const).map((name) => ({
-    path: ['network', name],
-    name,
-    cidr: network[name],
-  })),
-  ...network.moreServiceSubnets.map((cidr, i) => ({
-    path: ['network', 'moreServiceSubnets', i],
-    name: 'moreServiceSubnets',
-    cidr,
-  })),
-];
+const DEFAULT_NODE_BITS: Readonly<Record<Family, number>> = { IPv4: 24, IPv6: 64 };
 
 /**
- * Networks that share addresses: the finding stands at the first of two, but for `moreServiceSubnets`, which can be
- * edited later.
+ * Bits of the network that every node takes out of podSubnet: kubeadm leaves it to the controller manager, which takes
+ * node-cidr-mask-size with one family only.
  */
-const overlapping = (all: readonly OwnNetwork[]): readonly Violation[] =>
-  all.flatMap((one, i) =>
-    all
-      .slice(i + 1)
-      .filter((other) => overlap(one.cidr, other.cidr))
-      .map((other) => {
-        const [at, beside] = other.name === 'moreServiceSubnets' ? [other, one] : [one, other];
-        return problem(at.path, `${at.cidr} overlaps ${beside.name} ${beside.cidr}; they must be disjoint`);
-      }),
+export function nodeBits({ kubeadm, network }: InventoryFile, family: Family): number {
+  const args = below(kubeadm.cluster, 'controllerManager', 'extraArgs');
+  const names = [
+    `node-cidr-mask-size-${family.toLowerCase()}`,
+    ...(familiesOf({ network }).length === 1 ? ['node-cidr-mask-size'] : []),
+  ];
+  const own = (Array.isArray(args) ? (args as readonly unknown[]) : []).findLast(
+    (one) => isObject(one) && names.includes(String(one['name'])) && /^\d+$/.test(String(one['value'])),
   );
-
-/** Pods, Services and machines have networks of their own. */
-export const disjointNetworks: Rule = (file) => {
-  const { hosts, kubernetes } = file;
-  const networks = ownNetworks(file);
-  const found: Violation[] = [...overlapping(networks)];
-  for (const { name, cidr } of networks) {
-    const holds = holder(cidr);
-    hosts.forEach((host, i) => {
-      const ip = internalAddressOf(host);
-      for (const [setting, value] of [
-        ['internalAddress', ip],
-        ['address', host.address],
-      ] as const) {
-        if (value === undefined || !isIPv4(value) || !holds(value)) continue;
-        if (setting === 'internalAddress' && host.internalAddress === undefined) continue;
-        found.push(problem(['hosts', i, setting], `${value} lies in network.${name} ${cidr}; choose another ${name}`));
-      }
-    });
-    const endpointHost = kubernetes.endpoint?.split(':')[0] ?? '';
-    if (isIPv4(endpointHost) && holds(endpointHost))
-      found.push(problem(['kubernetes', 'endpoint'], `lies in network.${name} ${cidr}; choose another ${name}`));
-  }
-  return found;
-};
-
-/** Networks of pods and Services are private: hosts and pods reach no machine whose address is in one. */
-export const privateNetworks: Rule = (file) =>
-  ownNetworks(file)
-    .filter(({ cidr }) => ipaddr.IPv4.parseCIDR(cidr)[0].range() === 'unicast')
-    .map(({ path, cidr }) =>
-      warning(
-        path,
-        `${cidr} has public addresses: hosts and pods cannot reach their owners any more; use a private network, ` +
-          'e.g. 10.244.0.0/16',
-      ),
-    );
-
-/** Bits of the network that every node takes out of podSubnet. */
-function nodeBits({ kubeadm }: InventoryFile): number {
-  const manager = kubeadm.cluster['controllerManager'] as { readonly extraArgs?: unknown } | undefined;
-  const args: readonly unknown[] = Array.isArray(manager?.extraArgs) ? manager.extraArgs : [];
-  for (const arg of args) {
-    const { name, value } = (arg ?? {}) as { readonly name?: unknown; readonly value?: unknown };
-    if ((name === 'node-cidr-mask-size' || name === 'node-cidr-mask-size-ipv4') && /^\d+$/.test(String(value)))
-      return Number(value);
-  }
-  return DEFAULT_NODE_BITS;
+  return Number(below(own, 'value') ?? DEFAULT_NODE_BITS[family]);
 }
 
 /** podSubnet has room for every node, and no more than kubeadm's 16 bits between it and a node's network. */
-export const podSubnetSize: Rule = (file) => {
-  const { podSubnet } = file.network;
-  const bits = bitsOf(podSubnet);
-  const node = nodeBits(file);
-  const path = ['network', 'podSubnet'];
-  if (bits > node) return [problem(path, `/${bits} is smaller than one node's /${node}; use /16 or so`)];
-  if (node - bits > 16)
-    return [problem(path, `/${bits} is too large: kubeadm allows 16 bits above a node's /${node}; use /${node - 16}`)];
-  const nodes = file.hosts.filter(({ role }) => role === 'control-plane' || role === 'worker').length;
-  return 2 ** (node - bits) < nodes
-    ? [
-        problem(
-          path,
-          `${podSubnet} has room for ${2 ** (node - bits)} node${node === bits ? '' : 's'} of /${node} each, and ` +
-            `there are ${nodes}; use a larger one`,
-        ),
-      ]
-    : [];
-};
+export const podSubnetSize: Rule = (file) =>
+  eachOf(file.network.podSubnet).flatMap((cidr) => {
+    const bits = bitsOf(cidr);
+    const family = familyOf(cidr);
+    const node = nodeBits(file, family);
+    const path = ['network', 'podSubnet'];
+    const usual = family === 'IPv6' ? `/${String(node - 8)}` : '/16';
+    if (bits > node)
+      return [problem(path, `/${bits} is smaller than one node's /${node}; use ${usual} or so${smallNodes(family)}`)];
+    if (node - bits > 16)
+      return [
+        problem(path, `/${bits} is too large: kubeadm allows 16 bits above a node's /${node}; use /${node - 16}`),
+      ];
+    const nodes = file.hosts.filter(({ role }) => role === 'control-plane' || role === 'worker').length;
+    return 2 ** (node - bits) < nodes
+      ? [
+          problem(
+            path,
+            `${cidr} has room for ${2 ** (node - bits)} node${node === bits ? '' : 's'} of /${node} each, and ` +
+              `there are ${nodes}; use a larger one`,
+          ),
+        ]
+      : [];
+  });
+
+/** What a small network of IPv6 needs. */
+const smallNodes = (family: Family): string =>
+  family === 'IPv4'
+    ? ''
+    : ', or give nodes less: node-cidr-mask-size-ipv6 in kubeadm.cluster.controllerManager.extraArgs';
 
 /**
  * kubeadm's limits: at most 20 bits of Services, at least ten addresses (DNS is the tenth). Further networks keep to
@@ -207,10 +138,11 @@ export const podSubnetSize: Rule = (file) => {
  */
 export const serviceSubnetSize: Rule = (file) =>
   ownNetworks(file).flatMap(({ path, name, cidr }) => {
-    const bits = bitsOf(cidr);
-    return name === 'podSubnet' || (bits >= 12 && bits <= 28)
+    const [bits, width] = [bitsOf(cidr), widthOf(familyOf(cidr))];
+    const [largest, smallest] = [width - 20, width - 4];
+    return name === 'podSubnet' || (bits >= largest && bits <= smallest)
       ? []
-      : [problem(path, `/${bits} is too ${bits < 12 ? 'large' : 'small'}: use /12 to /28`)];
+      : [problem(path, `/${bits} is too ${bits < largest ? 'large' : 'small'}: use /${largest} to /${smallest}`)];
   });
 
 /** The network of Windows pods has one route to Services, which names serviceSubnet. */

@@ -1,5 +1,6 @@
-import { REQUIRED_SYSCTLS } from '../../../host/kernel.value.ts';
+import { REQUIRED_SYSCTLS, REQUIRED_WITH_IPV6 } from '../../../host/kernel.value.ts';
 import { networkPluginNamed } from '../../../network/plugins.value.ts';
+import { hasIpv6 } from '../../addresses.ts';
 import type { Path } from '../../schema/path.ts';
 import { problem, type Rule, type Violation, warning } from '../../schema/rule.ts';
 import type { InventoryFile } from '../../schema/schema.ts';
@@ -187,7 +188,7 @@ const places = ({ sysctls, roles, groups, hosts }: InventoryFile): readonly (rea
 export const ownedSysctls: Rule = (file) => {
   const { conntrack } = file.kubeadm.kubeProxy as { readonly conntrack?: { readonly maxPerCore?: unknown } | null };
   const check = (path: Path, name: string, value: string): readonly Violation[] => {
-    const forwarding = FORWARDING[name] ?? value;
+    const forwarding = FORWARDING[name] ?? (hasIpv6(file) ? REQUIRED_WITH_IPV6[name] : undefined) ?? value;
     if (forwarding !== value)
       return [problem(path, `must be ${forwarding}: without it pods and Services do not work; remove it`)];
     const kubelet = OF_KUBELET[name] ?? value;

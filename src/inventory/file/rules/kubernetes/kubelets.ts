@@ -1,9 +1,11 @@
 import { networkPluginNamed } from '../../../../network/plugins.value.ts';
 import { isObject } from '../../../../shell/decode.ts';
+import { familiesOf, widthOf } from '../../../addresses.ts';
 import type { Path } from '../../../schema/path.ts';
 import { problem, type Rule, type Violation, warning } from '../../../schema/rule.ts';
 import type { InventoryFile } from '../../../schema/schema.ts';
 import { kubeletOf, levelsOf } from '../../levels.ts';
+import { nodeBits } from '../network.ts';
 import { contradictions } from './kubelet-values.ts';
 import { below, kubeletPlaces } from './places.ts';
 
@@ -37,23 +39,17 @@ export const kubeletsAgree: Rule = (file) =>
         ),
       );
 
-/** The size of a node's part of the pod network: kubeadm leaves it to the controller manager, whose default is 24. */
-function nodeBits({ kubeadm }: InventoryFile): number {
-  const args = below(kubeadm.cluster, 'controllerManager', 'extraArgs');
-  const own = (Array.isArray(args) ? (args as readonly unknown[]) : []).findLast(
-    (one) => isObject(one) && /^node-cidr-mask-size(?:-ipv4)?$/.test(String(one['name'])),
-  );
-  return Number(below(own, 'value') ?? 24);
-}
-
 /** Addresses of a node's network that no pod gets: its first and last one, and that of the bridge. */
 const OF_NO_POD = 3;
 
 /** A node has an address for each of its pods. Pods in the host's network need none, so it is a warning. */
 export const podsOfNode: Rule = (file) => {
   if (networkPluginNamed(file.network.plugin).addressesFromNode !== true || kubeletPlaces(file).length === 0) return [];
-  const bits = nodeBits(file);
-  const most = 2 ** (32 - bits) - OF_NO_POD;
+  // Of two families, each pod has an address of both.
+  const rooms = familiesOf(file).map((family) => [widthOf(family) - nodeBits(file, family), family] as const);
+  const [free, family] = rooms.toSorted(([a], [b]) => a - b)[0]!;
+  const most = 2 ** free - OF_NO_POD;
+  const bits = widthOf(family) - free;
   return each(
     nodes(file).flatMap((host) => {
       const wanted = kubeletOf(file, host).config['maxPods'];
