@@ -1218,9 +1218,9 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
       good: moreSubnets(['networking.k8s.io/v1/ServiceCIDR//kbuild-10-112-0-0-16']),
     },
     {
-      finds: /10\.244\.1\.0\/24 \(cilium_host\).*podSubnet/,
-      bad: w1({ routes: 'default via 10.0.0.1 dev eth0\n10.244.1.0/24 dev cilium_host\n---\n' }),
-      good: w1({ routes: 'default via 10.0.0.1 dev eth0\n10.244.1.0/24 dev flannel.1\n---\n' }),
+      finds: /10\.244\.1\.0\/24 \(weave\).*podSubnet/,
+      bad: w1({ routes: 'default via 10.0.0.1 dev eth0\n10.244.1.0/24 dev weave\n---\n' }),
+      good: w1({ routes: 'default via 10.0.0.1 dev eth0\n10.244.1.0/24 dev cilium_host\n---\n' }),
     },
     {
       finds: /10\.244\.7\.0\/24.*podSubnet/,
