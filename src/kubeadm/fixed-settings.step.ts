@@ -95,8 +95,8 @@ export function refuseKubeProxy(inventory: Inventory, cluster: ClusterUp): void 
     inventory.name,
     'the cluster runs kube-proxy, and kbuild does not take it away (network.kubeProxy: none): Services would stop ' +
       'unless the network serves them',
-    'set network.kubeProxy back; or, when the network serves Services without it, run `kubectl -n kube-system delete ' +
-      'daemonset kube-proxy`, then the same command again, and `kbuild reboot`, which ends its rules on the nodes',
+    'set network.kubeProxy back; or, when the network serves Services without it, remove the DaemonSet kube-proxy in ' +
+      'kube-system yourself, then run the same command again, and `kbuild reboot`, which ends its rules on the nodes',
   );
 }
 

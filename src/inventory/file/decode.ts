@@ -60,12 +60,13 @@ interface JsonSchemaNode {
   readonly additionalProperties?: JsonSchemaNode | false;
 }
 
-type SettingsAt = (path: Path) => readonly string[];
+let schema: JsonSchemaNode | undefined;
 
 /**
  * Names that the schema knows at a path. Making the JSON Schema takes 10 ms: it is made once, and only for mistakes.
  */
-function settingsOf(schema: JsonSchemaNode, path: Path): readonly string[] {
+function settingsAt(path: Path): readonly string[] {
+  schema ??= inventoryJsonSchema();
   let node = schema;
   const named = (one: JsonSchemaNode): JsonSchemaNode =>
     one.anyOf?.find(({ properties }) => properties !== undefined) ?? one;
@@ -96,7 +97,7 @@ function hintOf(value: unknown): string {
 }
 
 /** Settings that are there under a wrong name: that they are missing is said by the name alone. */
-function misnamed(issues: readonly z.core.$ZodIssue[], settingsAt: SettingsAt): ReadonlySet<string> {
+function misnamed(issues: readonly z.core.$ZodIssue[]): ReadonlySet<string> {
   const meant = issues.flatMap((issue) => {
     if (issue.code !== 'unrecognized_keys') return [];
     const path = asPath(issue.path);
@@ -109,7 +110,7 @@ function misnamed(issues: readonly z.core.$ZodIssue[], settingsAt: SettingsAt): 
 /** A setting as `kbuild explain` names it: `hosts[]`. */
 const topicOf = (path: Path): string => showPath(path).replaceAll(/\[\d+\]/g, '[]');
 
-function describe(issue: z.core.$ZodIssue, root: Located, settingsAt: SettingsAt): readonly Found[] {
+function describe(issue: z.core.$ZodIssue, root: Located): readonly Found[] {
   const path = asPath(issue.path);
   const { found } = follow(root, path);
   if (issue.code === 'unrecognized_keys') {
@@ -140,8 +141,6 @@ function culprits(issue: z.core.$ZodIssue, tree: Located): readonly Located[] {
  */
 export function decode(root: Located): Decoded {
   let tree = root;
-  let schema: JsonSchemaNode | undefined;
-  const settingsAt: SettingsAt = (path) => settingsOf((schema ??= inventoryJsonSchema()), path);
   const problems: Found[] = [];
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const current = tree;
@@ -160,10 +159,10 @@ export function decode(root: Located): Decoded {
       return { file: withKubeProxy(result.data), whole: round === 0, problems, locate: (path) => place(current, path) };
     const issues = result.error.issues.map(triedForm);
     if (round === 0) {
-      const meant = misnamed(issues, settingsAt);
+      const meant = misnamed(issues);
       const isMissing = (path: Path): boolean => follow(current, path).length < path.length;
       const told = issues.filter(({ path }) => !(meant.has(showPath(asPath(path))) && isMissing(asPath(path))));
-      problems.push(...told.slice(0, MAX_ISSUES).flatMap((issue) => describe(issue, root, settingsAt)));
+      problems.push(...told.slice(0, MAX_ISSUES).flatMap((issue) => describe(issue, root)));
     }
     const gone = new Set(issues.flatMap((issue) => culprits(issue, current)));
     if (gone.has(current)) {
