@@ -5,8 +5,7 @@ command=$1 leaf=kbuild-lab/$2 root=/sys/fs/cgroup
 # One at a time: the folder that all hosts share goes with the last of them, not under the feet of the next.
 exec 8< $root
 flock 8
-# Beside v1, `unified` has no controllers, but BPF programs: those of a host are in its part alone.
-if [ -e $root/cgroup.controllers ]; then groups=$root; else groups=$(for c in cpu cpuacct cpuset blkio memory devices freezer pids systemd unified; do [ -d $root/$c ] && echo $root/$c; done); fi
+if [ -e $root/cgroup.controllers ]; then groups=$root; else groups=$(for c in cpu cpuacct cpuset blkio memory devices freezer pids systemd; do [ -d $root/$c ] && echo $root/$c; done); fi
 for g in $groups; do
   if [ "$command" = remove ]; then
     # Thrice: a cgroup is busy until the kernel has buried its last process.
