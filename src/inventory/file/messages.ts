@@ -199,7 +199,7 @@ export function unknownCheck(name: string, known: readonly string[]): string {
   const meant = nearest(name, known);
   return (
     `there is no check ${JSON.stringify(name)}; ` +
-    (meant === undefined ? 'docs/checks.md lists them' : `did you mean "${meant}"?`)
+    (meant === undefined ? '`kbuild explain check` lists them' : `did you mean "${meant}"?`)
   );
 }
 
