@@ -35,14 +35,15 @@ export const status = declare({
     ...usual,
     option('--bundle <file>', { summary: 'write a support bundle (tar.gz, secrets masked)' }),
     option('-w, --watch', {
-      summary: 'observe again every few seconds, and show what changed, until Ctrl-C',
+      summary: 'go on, and show what changed, until Ctrl-C',
       details:
+        'Changes of nodes and system pods are shown at once, others when all hosts are observed again. ' +
         'On a terminal the cluster is drawn again with its changes marked; elsewhere a line follows for each ' +
         'change. With `--json` it prints one document a line, at the beginning and whenever something changed. ' +
         'What cannot be read for a moment is called unknown, not gone. Ends with 130.',
     }),
     parsedOption('--every <duration>', interval, {
-      summary: 'with --watch: how long to wait between observations (default 5s)',
+      summary: 'with --watch: observe all hosts again after this time (default 30s, 5s where the API is not watched)',
     }),
     option('--no-hosts', {
       summary: 'ask the API and etcd through one control plane, and connect to no other host',

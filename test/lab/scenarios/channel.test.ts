@@ -142,6 +142,20 @@ test('status --no-hosts shows the cluster through one control plane, and says wh
   );
 });
 
+test('status --watch shows a change of a node at once, and not when all hosts are observed again', async () => {
+  const watch = start(['status', file, '--watch', '--json', '--every', '10m']);
+  const shown = (): readonly string[] => watch.printed().split('\n').slice(0, -1);
+  await expect.poll(() => shown().length, { timeout: 60_000 }).toBe(1);
+  const cordoned = (line: string | undefined): unknown =>
+    (JSON.parse(line ?? '{"nodes":[]}') as { nodes: { cordoned: boolean }[] }).nodes.map((node) => node.cordoned);
+  await kbuild('kubectl', '-i', file, '--', 'cordon', HOSTS[1]);
+  await expect.poll(() => cordoned(shown().at(-1)), { timeout: 60_000 }).toEqual([false, true]);
+  await kbuild('kubectl', '-i', file, '--', 'uncordon', HOSTS[1]);
+  await expect.poll(() => cordoned(shown().at(-1)), { timeout: 60_000 }).toEqual([false, false]);
+  watch.kill('SIGINT');
+  expect((await watch.ended).code).toBe(130);
+});
+
 test('where sshd forbids forwarding, kubectl observes the cluster, and check says it', async () => {
   const channel = await kbuild('plan', file);
   expect(channel.stdout).toContain('nothing to do');
