@@ -32,7 +32,7 @@ const TUNNEL = 17_443;
 const MINUTES_MS = 15 * 60_000;
 
 let own: Fresh;
-let tunnel: ReturnType<typeof spawn>;
+let tunnel: ReturnType<typeof spawn> | undefined;
 
 async function name(hosts: readonly string[], more: object = {}): Promise<void> {
   const plain = await lab.inventory(hosts);
@@ -83,7 +83,7 @@ beforeAll(async () => {
   tunnel = spawn('ssh', [...options, '-N', '-L', `${String(TUNNEL)}:${LOCAL}`, where], { stdio: 'ignore' });
 });
 afterAll(async () => {
-  tunnel.kill();
+  tunnel?.kill();
   await lab.down(HOSTS);
 });
 
@@ -149,7 +149,7 @@ test('the cluster moves to a virtual address on the control planes while a clien
   expect((await lab.inside(cp1, 'cat /etc/haproxy/haproxy.cfg')).stdout).not.toContain(LOCAL);
 });
 
-test('a move back that is killed leaves what works, and so does the inventory that is set back', async () => {
+test('a move back that is killed leaves what works, and up names the way back for the inventory that is set back', async () => {
   const hosts = [cp1, cp2, w1];
   await name(hosts);
   const args = ['move-endpoint', LOCAL, '-i', own.file, '--yes', '--json', '--kubeconfig', kubeconfig()];
@@ -157,7 +157,9 @@ test('a move back that is killed leaves what works, and so does the inventory th
   await killedAtStep(args, 'kubeconfigs-led', cp2);
   expect(await server(cp1, 'admin.conf')).toBe(`https://${LOCAL}`);
   await name(hosts, KEEPALIVED);
-  ok(await up());
+  const refused = await up();
+  expect(refused.code, refused.stderr).not.toBe(0);
+  expect(refused.stderr).toContain(`kbuild move-endpoint ${VIP}:8443`);
   const asked = await lab.inside(cp1, 'kubectl --kubeconfig /etc/kubernetes/admin.conf get nodes');
   expect(asked.code, asked.stderr).toBe(0);
   ok(await move(`${VIP}:8443`));
