@@ -5,7 +5,7 @@
 import { writeFileSync } from 'node:fs';
 import { stringify } from 'yaml';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { buildCilium, withCilium } from '../cilium.ts';
+import { buildCilium, noCgroups, ownCgroups, withCilium } from '../cilium.ts';
 import { fresh } from '../fresh.ts';
 import { kbuild } from '../kbuild.ts';
 import * as lab from '../lab.ts';
@@ -65,8 +65,12 @@ beforeAll(async () => {
   await buildCilium();
   ({ up, file } = await fresh('cilium', HOSTS));
   plain = await lab.inventory(HOSTS);
+  await ownCgroups(HOSTS);
 });
-afterAll(() => lab.down(HOSTS));
+afterAll(async () => {
+  await lab.down(HOSTS);
+  await noCgroups(HOSTS);
+});
 
 describe('without kube-proxy', () => {
   test('up makes the network, with no pod of kube-proxy, and a second run changes nothing', async () => {
