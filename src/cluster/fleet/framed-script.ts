@@ -166,6 +166,9 @@ function frames(text: string, nonce: string): ReadonlyMap<string, { readonly tex
   return found;
 }
 
+/** What `timeout -k` ends with at the end of its time: 124 or 137, and 125 that of uutils 0.0.30. */
+const OUT_OF_TIME: ReadonlySet<number> = new Set([124, 125, 137]);
+
 /**
  * The answers in the output of a framed script. A name that is missing there was not answered. `seconds`: how long each
  * had.
@@ -182,8 +185,7 @@ export function readFrames(
   for (const [names, { text, status }] of frames(stdout, nonce)) {
     let answer: Answer = { stdout: text };
     if (status !== 0) {
-      const why =
-        status === 124 || status === 137 ? `no answer within ${String(seconds)} s` : `status ${String(status)}`;
+      const why = OUT_OF_TIME.has(status) ? `no answer within ${String(seconds)} s` : `status ${String(status)}`;
       errors ??= frames(stderr, nonce);
       const detail = errors.get(names)?.text.trim().split('\n').slice(-3).join(' ') ?? '';
       answer = { failed: detail === '' ? why : `${why}: ${detail}` };

@@ -166,3 +166,9 @@ test.concurrent('the deadline of a command starts with the command, not with tho
   const { script } = framedScript(slow, 'NONCE', { probe: 2, batch: 1 });
   expect(Object.values(await ran('/bin/sh', [], script))).toEqual([0, 1, 2].map((i) => ({ stdout: `${String(i)}\n` })));
 });
+
+test.each([124, 125, 137])('a probe that timeout ends with %i has not answered in time', (status) =>
+  expect(readFrames(`\nNONCE:begin:one\nhalf\nNONCE:end:one:${String(status)}\n`, '', 'NONCE')).toEqual({
+    one: { failed: 'no answer within 20 s' },
+  }),
+);
