@@ -145,8 +145,8 @@ ticker=$!
 end_reports() {
   kill "$teller" "$ticker" 2>/dev/null || :
   wait "$ticker" 2>/dev/null || :
-  # Not by `wait`, with which dash waits for tail too: that of uutils does not see that its reader has gone. It ends
-  # with this shell, and has nothing open that keeps the channel.
+  # Not by `wait`, with which dash waits for tail too: that of uutils does not see that its reader has gone. It
+  # ends with this shell, and has nothing open that keeps the channel.
   tries=0
   while kill -0 "$teller" 2>/dev/null && [ "$tries" -lt 100 ]; do
     sleep 0.01
