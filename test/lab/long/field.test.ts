@@ -111,7 +111,7 @@ test('L5: where the image dies nevertheless, up says why', async () => {
   expect((await lab.inside(WORKER, "nft 'add table inet x; add set inet x s { type ipv4_addr; }'")).code).toBe(0);
   const ran = await upWith({ network: NFTABLES });
   console.log(`up with a kube-proxy that dies of a set: exit ${String(ran.code)} after ${ran.seconds.toFixed(0)} s`);
-  expect(ran.code).toBe(4);
+  expect(ran.code, ran.stderr).toBe(5);
   expect(ran.stderr).toMatch(/cause: the nft of this kube-proxy image is older than the nft of the host/);
   expect(ran.stderr).toMatch(/nftables sync failed.*segmentation fault/);
 });
