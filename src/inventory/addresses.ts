@@ -130,7 +130,7 @@ export function isWithin(inner: string, outer: string): boolean {
   return ipaddr.isValidCIDR(a) && ipaddr.isValidCIDR(b) && bitsOf(a) >= bitsOf(b) && overlap(a, b);
 }
 
-/** True if addresses of a network belong to somebody on the internet. IPv6 has no need of private ones. */
+/** True if machines of the internet have addresses of a network. IPv6 has no need of private ones. */
 export const isPublic = (cidr: string): boolean =>
   familyOf(cidr) === 'IPv4' && ipaddr.IPv4.parseCIDR(cidr)[0].range() === 'unicast';
 

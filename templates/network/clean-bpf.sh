@@ -1,6 +1,6 @@
 # shellcheck shell=sh
-# Functions that take Cilium out of a kernel whose agent has ended; they stand before such a script. The order is that of
-# `cilium-dbg post-uninstall-cleanup`: filters of tc before the maps that they read, without which they drop packets.
+# Functions that take Cilium out of a kernel whose agent has ended; they stand before such a script. The order is that
+# of `cilium-dbg post-uninstall-cleanup`: filters of tc before the maps that they read, without which they drop packets.
 # Programs that are attached by links end with the files of bpffs, which the caller removes.
 
 # Removes tc's filters on all interfaces, this host's own ones among them.

@@ -36,7 +36,7 @@ function run({ addresses, kubelet, soft }: { addresses: readonly string[]; kubel
   );
   program('systemctl', kubelet ? 'exit 0' : 'exit 3');
   const command = script('balancer/kube-vip-down.sh', {
-    ...{ MANIFEST: join(folder, 'manifest'), ADDRESS: VIP, PORT: '6443', TAKEN_OVER: 'no' },
+    ...{ MANIFEST: join(folder, 'manifest'), ADDRESS: `${VIP}/32`, PORT: '6443', TAKEN_OVER: 'no' },
   });
   const env = { ...process.env, PATH: `${folder}:${process.env['PATH'] ?? ''}` };
   const ran = spawnSync('sh', ['-eu', '-c', command.script], { encoding: 'utf8', env });
