@@ -108,12 +108,13 @@ const mtu: Check = {
     return [
       ...findings,
       ...found.flatMap(({ host, name, mtu: size }): readonly Finding[] => {
-        if (size - header < MINIMUM)
+        const room = inventory.network.mtu ?? MINIMUM;
+        if (size - header < room)
           return [
             {
               severity: 'error',
               host,
-              message: `${name} has an MTU of ${String(size)}, and ${String(MINIMUM + header)} are needed`,
+              message: `${name} has an MTU of ${String(size)}, and ${String(room + header)} are needed`,
             },
           ];
         return size === largest

@@ -203,7 +203,8 @@ export interface Inventory {
     /** A network, or one of each family with a comma between them; the first family is the primary one. */
     readonly podSubnet: string;
     readonly serviceSubnet: string;
-    /** Further networks for Services. The cluster's own stay in `serviceSubnet`. */
+    /** Further networks for Services. `mtu`: of the interfaces of pods; undefined: the plugin decides. */
+    readonly mtu?: number;
     readonly moreServiceSubnets: readonly string[];
     /** Manifests of the network plugin, as its project publishes them; empty where kbuild writes all of its objects. */
     readonly manifests: readonly UserManifest[];

@@ -50,6 +50,7 @@ const installation = (inventory: InventoryWith<'calico'>): JsonObject => ({
     ...windowsPart(inventory),
     calicoNetwork: {
       linuxDataplane: 'Iptables',
+      ...(inventory.network.mtu === undefined ? {} : { mtu: inventory.network.mtu }),
       ...(inventory.network.windows === undefined ? {} : { windowsDataplane: 'HNS' }),
       // Windows hosts support neither BGP with VXLAN, nor IPIP, nor VXLAN only between subnets. These settings are the
       // same without Windows hosts, which may join later.

@@ -27,6 +27,7 @@ const PORTS = { vxlan: 8472, geneve: 6081, native: undefined } as const;
 
 /** Values of the chart that follow other settings, by their paths, and what to use instead. */
 const OWNED: Readonly<Record<string, string>> = {
+  MTU: 'use network.mtu',
   agent: 'kbuild waits for the agents',
   'bpf.autoMount': 'kbuild leaves the mount of bpffs to Cilium',
   'bpf.root': 'kbuild and Cilium expect it at /sys/fs/bpf',
@@ -90,7 +91,7 @@ const defaults = (file: InventoryFile): JsonObject => ({
 /** What the inventory decides. */
 function decided(file: InventoryFile, endpoint: string): JsonObject {
   const { routing, port, ipam, wireguard, hubble } = settingsOf(file);
-  const { podSubnet } = file.network;
+  const { podSubnet, mtu } = file.network;
   const colon = endpoint.lastIndexOf(':');
   return {
     kubeProxyReplacement: !hasKubeProxy(file),
@@ -104,6 +105,7 @@ function decided(file: InventoryFile, endpoint: string): JsonObject {
     encryption: wireguard ? { enabled: true, type: 'wireguard' } : { enabled: false },
     hubble: { enabled: hubble },
     cni: { exclusive: true },
+    ...(mtu === undefined ? {} : { MTU: mtu }),
     // A changed ConfigMap would restart nothing.
     rollOutCiliumPods: true,
     operator: { rollOutPods: true },

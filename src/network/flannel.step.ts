@@ -28,15 +28,18 @@ const inNamespace = (apiVersion: string, kind: string, name: string, rest: objec
   ...rest,
 });
 
-/** hairpinMode lets a pod reach itself through its Service. portmap implements hostPort. */
-const CNI_CONFIG = {
+/**
+ * hairpinMode lets a pod reach itself through its Service. portmap implements hostPort. Without `mtu` flannel's CNI
+ * plugin takes that of flanneld.
+ */
+const cniConfig = ({ network: { mtu } }: Inventory) => ({
   name: 'cbr0',
   cniVersion: '0.3.1',
   plugins: [
-    { type: 'flannel', delegate: { hairpinMode: true, isDefaultGateway: true } },
+    { type: 'flannel', delegate: { hairpinMode: true, isDefaultGateway: true, ...(mtu === undefined ? {} : { mtu }) } },
     { type: 'portmap', capabilities: { portMappings: true } },
   ],
-};
+});
 
 const field = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { fieldPath } } });
 
@@ -49,7 +52,7 @@ const copies = (name: string, image: string, from: string, to: string, mounts: r
 });
 
 const configData = (inventory: InventoryWith<'flannel'>) => ({
-  'cni-conf.json': JSON.stringify(CNI_CONFIG, undefined, 2),
+  'cni-conf.json': JSON.stringify(cniConfig(inventory), undefined, 2),
   'net-conf.json': flannelNetConf(inventory, 'linux'),
 });
 

@@ -544,6 +544,13 @@ const VALUES: readonly Bad[] = [
   ],
   ['bits beyond the mask', line(6, '  podSubnet: 10.244.7.0/16'), '6:14 network.podSubnet:', /write 10\.244\.0\.0\/16/],
   ['no mask', line(6, '  podSubnet: 10.244.0.0'), '6:14 network.podSubnet:', /e\.g\. "10\.244\.0\.0\/16"/],
+  ['an MTU below what IPv6 needs', line(6, '  podSubnet: 10.244.0.0/16\n  mtu: 1200'), '7:8 network.mtu:', /1280/],
+  [
+    'an MTU for a plugin of the user’s own',
+    line(6, '  podSubnet: 10.244.0.0/16\n  mtu: 1400\n  plugin: none'),
+    '7:8 network.mtu:',
+    /plugin that you install/,
+  ],
   [
     'pods of two families, Services of one',
     line(6, '  podSubnet: 10.244.0.0/16,fd00::/56'),

@@ -33,7 +33,12 @@ export async function reachedAt(cp: string, policy: 'SingleStack' | 'RequireDual
     (await kubectl(cp, `-n echo get ${what}`)).split(' ');
   const services = await listed(`service echo -o 'jsonpath={.spec.clusterIPs[*]}'`);
   const pods = await listed(`pod ${to.name} -o 'jsonpath={.status.podIPs[*].ip}'`);
-  for (const address of pods) expect(await dial(cp, 'echo', from, address), address).toBe(to.name);
+  // More than a packet holds: those that fill the MTU must come through the tunnel of each family.
+  const large = 'x'.repeat(5000);
+  for (const address of pods) {
+    expect(await dial(cp, 'echo', from, address), address).toBe(to.name);
+    expect(await dial(cp, 'echo', from, address, undefined, `echo?msg=${large}`), address).toBe(large);
+  }
   for (const address of services)
     await waitUntil(`the other pod answers at ${address}`, PATIENCE_MS, async () =>
       (await dial(cp, 'echo', from, address, 80)) === to.name ? true : undefined,

@@ -91,15 +91,16 @@ export async function stopEcho(controlPlane: ControlPlane, namespace: string): P
   await kubectl(controlPlane, `delete namespace ${namespace} --timeout=120s`);
 }
 
-/** The name of the pod that answered when `from` asked `host:port`; undefined if none answered. */
+/** The name of the pod that answered when `from` asked `host:port`, or its answer to another request; undefined if none answered. */
 export async function dial(
   controlPlane: ControlPlane,
   namespace: string,
   from: EchoPod,
   host: string,
   port = PORT,
+  request = 'hostname',
 ): Promise<string | undefined> {
-  const query = `host=${host}&port=${String(port)}&request=hostname&protocol=http&tries=1`;
+  const query = `host=${host}&port=${String(port)}&request=${encodeURIComponent(request)}&protocol=http&tries=1`;
   const path = `/api/v1/namespaces/${namespace}/pods/http:${from.name}:${String(PORT)}/proxy/dial?${query}`;
   const { responses } = JSON.parse(await kubectl(controlPlane, `get --raw '${path}'`)) as { responses?: string[] };
   return responses?.[0];

@@ -139,3 +139,11 @@ test('Calico has a pool and an address of each family', () => {
     },
   });
 });
+
+test('network.mtu reaches the interfaces of pods with each plugin', async () => {
+  const small = await inventoryOf(DUAL.replace('network:\n', 'network:\n  mtu: 1380\n'));
+  expect(flanneld(small)).toMatch(/\\"mtu\\": 1380/);
+  expect(flanneld(dual)).not.toContain('mtu');
+  const [, installation] = calicoObjects(withNetwork(small, { ...calicoNetwork(), mtu: 1380 }));
+  expect(installation).toMatchObject({ spec: { calicoNetwork: { mtu: 1380 } } });
+});

@@ -103,9 +103,9 @@ const testImageFor = ({ hosts }: InventoryFile): string =>
   `registry.k8s.io/e2e-test-images/agnhost:${hosts.some(({ os }) => os === 'windows') ? '2.62' : '2.53'}`;
 
 function networkOf(file: InventoryFile, { pluginManifests }: Gathered): Inventory['network'] {
-  const { podSubnet, serviceSubnet, moreServiceSubnets } = file.network;
+  const { podSubnet, serviceSubnet, moreServiceSubnets, mtu } = file.network;
   const testImage = file.network.testImage ?? testImageFor(file);
-  const subnets = { podSubnet, serviceSubnet, moreServiceSubnets };
+  const subnets = { podSubnet, serviceSubnet, moreServiceSubnets, ...(mtu === undefined ? {} : { mtu }) };
   return { ...pluginFile(file).settings(file), ...subnets, manifests: pluginManifests, testImage };
 }
 

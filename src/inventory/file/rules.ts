@@ -49,6 +49,7 @@ import {
   dnsOfKubeadm,
   dnsResources,
   moreSubnetsOfLinux,
+  mtuOfPlugin,
   podSubnetSize,
   serviceSubnetSize,
 } from './rules/network.ts';
@@ -103,6 +104,7 @@ export const rules: readonly Rule[] = [
   privateNetworks,
   serviceSubnetSize,
   moreSubnetsOfLinux,
+  mtuOfPlugin,
   ...pluginRules,
   dnsResources,
   dnsBlocks,

@@ -108,6 +108,18 @@ export const network = z
         description:
           'Addresses of Services, of the families of podSubnet in the same order: /12 to /28, IPv6 /108 to /124.',
       }),
+    mtu: z
+      .number()
+      .int()
+      .min(1280)
+      .max(65_535)
+      .exactOptional()
+      .meta({
+        examples: [1430],
+        description:
+          'MTU of the interfaces of pods on Linux. Default: what the plugin makes of the interface of its host. Pods ' +
+          'have it from their next start on.',
+      }),
     moreServiceSubnets: z
       .array(cidr())
       .default([])

@@ -1,4 +1,5 @@
 import { quantityOf } from '../../../kubeadm/typed.value.ts';
+import { networkPluginNamed } from '../../../network/plugins.value.ts';
 import { isObject } from '../../../shell/decode.ts';
 import { bitsOf, eachOf, endpointParts, familiesOf, type Family, familyOf, widthOf } from '../../addresses.ts';
 import { problem, type Rule, type Violation } from '../../schema/rule.ts';
@@ -144,6 +145,18 @@ export const serviceSubnetSize: Rule = (file) =>
       ? []
       : [problem(path, `/${bits} is too ${bits < largest ? 'large' : 'small'}: use /${largest} to /${smallest}`)];
   });
+
+/** An MTU is for pods of a plugin that kbuild sets up, on Linux. */
+export const mtuOfPlugin: Rule = ({ network: { mtu, plugin }, hosts }) => {
+  if (mtu === undefined) return [];
+  const why =
+    networkPluginNamed(plugin).agent === undefined
+      ? 'is a setting of the plugin that you install yourself; remove it'
+      : 'is for pods on Linux, and Windows hosts would keep another one; remove it';
+  return networkPluginNamed(plugin).agent === undefined || hosts.some(({ os }) => os === 'windows')
+    ? [problem(['network', 'mtu'], why)]
+    : [];
+};
 
 /** The network of Windows pods has one route to Services, which names serviceSubnet. */
 export const moreSubnetsOfLinux: Rule = ({ network: { moreServiceSubnets }, hosts }) =>
