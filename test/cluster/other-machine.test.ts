@@ -300,3 +300,16 @@ describe('a host of role etcd', () => {
     expect(messages(cluster, 'e1', 'e2')).toEqual([]);
   });
 });
+
+test('a worker that joined with addresses of both families is the one of the inventory with both, in that order alone', () => {
+  const both: LinuxHost = { ...w1, secondAddress: 'fd00::21' };
+  const leftOut = (host: LinuxHost, nodeIp: string): readonly string[] => {
+    const facts = { ...machineOf(host), kubeletFlags: [`--node-ip=${nodeIp}`] };
+    const fleet = fleetIn(live(), joinedHost(cp1, machineOf(cp1)), joinedHost(host, facts));
+    return refusedWorkers({ ...inventory, hosts: [cp1, host] }, fleet, undefined).map(({ error }) => error.message);
+  };
+  const joined = `${w1.internalAddress},fd00::21`;
+  expect([leftOut(both, joined), leftOut(w1, w1.internalAddress)]).toEqual([[], []]);
+  expect(leftOut(w1, joined)).toEqual([expect.stringContaining(`with the address ${joined}`)]);
+  expect(leftOut(both, w1.internalAddress)).toEqual([expect.stringContaining(`the inventory says ${joined}`)]);
+});
