@@ -12,7 +12,6 @@ import { isReady } from '../api-gap.ts';
 import { startWriter, type Writer } from '../api-writer.ts';
 import { fresh, type Fresh } from '../fresh.ts';
 import { kbuild, type Ran } from '../kbuild.ts';
-import { killedAtStep } from '../killed-at-step.ts';
 import * as lab from '../lab.ts';
 import { ok, timed, unchanged } from '../ok.ts';
 import { kubectl, nodes } from '../pods.ts';
@@ -147,27 +146,6 @@ test('the cluster moves to a virtual address on the control planes while a clien
   unchanged(await up());
   expect(await active(w1)).toEqual(['inactive', 'inactive']);
   expect((await lab.inside(cp1, 'cat /etc/haproxy/haproxy.cfg')).stdout).not.toContain(LOCAL);
-});
-
-test('a move back that is killed leaves what works, and up names the way back for the inventory that is set back', async () => {
-  const hosts = [cp1, cp2, w1];
-  await name(hosts);
-  const args = ['move-endpoint', LOCAL, '-i', own.file, '--yes', '--json', '--kubeconfig', kubeconfig()];
-  // One control plane is led to its haproxy by then.
-  await killedAtStep(args, 'kubeconfigs-led', cp2);
-  expect(await server(cp1, 'admin.conf')).toBe(`https://${LOCAL}`);
-  await name(hosts, KEEPALIVED);
-  const refused = await up();
-  expect(refused.code, refused.stderr).not.toBe(0);
-  expect(refused.stderr).toContain(`kbuild move-endpoint ${VIP}:8443`);
-  const asked = await lab.inside(cp1, 'kubectl --kubeconfig /etc/kubernetes/admin.conf get nodes');
-  expect(asked.code, asked.stderr).toBe(0);
-  ok(await move(`${VIP}:8443`));
-  for (const host of [cp1, cp2]) expect(await server(host, 'admin.conf')).toBe(`https://${VIP}:8443`);
-  ok(await up());
-  unchanged(await up());
-  for (const host of hosts)
-    expect((await lab.inside(host, 'cat /etc/haproxy/haproxy.cfg')).stdout).not.toContain(LOCAL);
 });
 
 test('and back, while a client writes through the virtual address', async () => {
