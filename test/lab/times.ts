@@ -3,6 +3,7 @@ export const TIMES: Readonly<
   Record<string, { readonly seconds: number; readonly load: string; readonly day: string }>
 > = {
   'core/life.test.ts': { seconds: 383, load: '6–35', day: '2026-11-27' },
+  'core/dual-stack.test.ts': { seconds: 256, load: '5–12', day: '2026-11-28' },
   'core/upgrade.test.ts': { seconds: 656, load: '25–60', day: '2026-11-27' },
   'core/windows.test.ts': { seconds: 123, load: '6–35', day: '2026-11-27' },
   'scenarios/windows.test.ts': { seconds: 215, load: '4–16', day: '2026-11-28' },
