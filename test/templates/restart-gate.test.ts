@@ -52,10 +52,11 @@ cd ${folder}
 case "$*" in
   *' get pods '*) ${seen.list ?? 'cat pods'} ;;
   *' get lease '*)
-    name=$(echo "$*" | sed 's/.* get lease \\([^ ]*\\).*/\\1/')
-    space=$(echo "$*" | sed 's/.* -n \\([^ ]*\\).*/\\1/')
-    echo "$space/$name" >>asked
-    n=$(grep -c "/$name$" asked)
+    name=\${*#*" get lease "} n=0
+    name=\${name%% *}
+    if [ -e "asked-$name" ]; then read -r n <"asked-$name"; fi
+    n=$((n + 1))
+    echo $n >"asked-$name"
     ${seen.lease ?? RENEWED}
     ;;
   *' get --raw /readyz'*)
