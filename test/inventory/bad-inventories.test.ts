@@ -824,7 +824,12 @@ const VALUES: readonly Bad[] = [
   ],
   ['all checks ignored', also('ignoreChecks: [all]'), '1:16 ignoreChecks[0]:', /no way to ignore all/],
   ['a check misspelt', also('ignoreChecks: [swap, disk-synch]'), '1:22 ignoreChecks[1]:', /did you mean "disk-sync"/],
-  ['a check that there is not', also('ignoreChecks: [weather]'), '1:16 ignoreChecks[0]:', /`kbuild explain check` lists/],
+  [
+    'a check that there is not',
+    also('ignoreChecks: [weather]'),
+    '1:16 ignoreChecks[0]:',
+    /`kbuild explain check` lists/,
+  ],
   [
     'all of kubeadm’s checks ignored',
     also('kubeadm: { init: { nodeRegistration: { ignorePreflightErrors: [ALL] } } }'),
