@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { createWriteStream, existsSync } from 'node:fs';
 import { chmod, link, open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -76,7 +77,10 @@ async function toFile(bytes: Bytes, path: string, runId: string): Promise<void> 
   makeFolder(dirname(path));
   const beside = `${path}.${runId}.part`;
   try {
-    await pipeline(Readable.from(bytes), createWriteStream(beside, { mode: 0o600, flags: 'wx' }));
+    const target = createWriteStream(beside, { mode: 0o600, flags: 'wx' });
+    // A file that is still being opened when the bytes fail would come after it was removed.
+    await once(target, 'open');
+    await pipeline(Readable.from(bytes), target);
     await chmod(beside, 0o600);
     const file = await open(beside, 'r+');
     try {
