@@ -84,7 +84,7 @@ export async function look(folder: string, programs: Programs, say: (row: Row) =
     const ssh = { ...(plain['ssh'] as object), knownHostsFile: `${delayed}.known_hosts` };
     const hosts = plain.hosts.map((host, i) => ({
       ...host,
-      ...{ address: '127.0.0.1', port: PORT + i, internalAddress: host.internalAddress ?? host.address },
+      ...{ address: '127.0.0.1', ssh: { port: PORT + i }, internalAddress: host.internalAddress ?? host.address },
     }));
     writeFileSync(delayed, stringify({ ...plain, ssh, hosts }, { aliasDuplicateObjects: false }));
     const slow = await inTurns(folder, say, { 'plan, 30 ms': kbuild('plan', delayed), 'plan, no delay': plan });
