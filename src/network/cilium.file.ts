@@ -1,4 +1,4 @@
-import { hasIpv6 } from '../inventory/addresses.ts';
+import { endpointParts, hasIpv6 } from '../inventory/addresses.ts';
 import { hasKubeProxy } from '../inventory/network-plugins.ts';
 import { type ChartEntry, isChartFile } from '../inventory/schema/charts.ts';
 import { ciliumSettings } from '../inventory/schema/network.ts';
@@ -92,12 +92,12 @@ const defaults = (file: InventoryFile): JsonObject => ({
 function decided(file: InventoryFile, endpoint: string): JsonObject {
   const { routing, port, ipam, wireguard, hubble } = settingsOf(file);
   const { podSubnet, mtu } = file.network;
-  const colon = endpoint.lastIndexOf(':');
+  const { host, port: apiPort } = endpointParts(endpoint) ?? {};
   return {
     kubeProxyReplacement: !hasKubeProxy(file),
     // The agent needs the API before anything serves the addresses of Services.
-    k8sServiceHost: endpoint.slice(0, colon),
-    k8sServicePort: Number(endpoint.slice(colon + 1)),
+    k8sServiceHost: host,
+    k8sServicePort: apiPort,
     ipam: { mode: ipam, operator: { clusterPoolIPv4PodCIDRList: [podSubnet] } },
     ...(routing === 'native'
       ? { routingMode: 'native', ipv4NativeRoutingCIDR: podSubnet }
