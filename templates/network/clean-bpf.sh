@@ -19,7 +19,8 @@ clean_filters() {
   done
 }
 
-# Removes rules for marked packets with their tables, and brings the rule for local addresses back to its place.
+# Removes rules for marked packets with their tables (pkg/datapath/linux/linux_defaults: IPsec, to and from the proxy),
+# and brings the rule for local addresses back to its place. A rule with another table is not Cilium's.
 clean_rules() {
   for family in -4 -6; do
     if ip $family rule show pref 100 2>/dev/null | grep -q 'from all lookup local'; then
@@ -27,9 +28,9 @@ clean_rules() {
       ip $family rule delete pref 100 from all lookup local
     fi
     ip $family rule show 2>/dev/null |
-      sed -nE 's,^([0-9]+):.* fwmark 0x[0-9a-f]+/0xf00 .*lookup ([0-9]+).*,\1 \2,p' |
+      sed -nE 's,^([0-9]+):.* fwmark 0x[0-9a-f]+/0xf00 .*lookup (200|2004|2005)( .*)?$,\1 \2,p' |
       while read -r pref table; do
-        ip $family rule delete pref "$pref"
+        ip $family rule delete pref "$pref" lookup "$table"
         ip $family route flush table "$table" 2>/dev/null || true
       done
   done

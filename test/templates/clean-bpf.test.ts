@@ -14,6 +14,8 @@ filter protocol all pref 1 bpf chain 0 handle 0x1 cil_from_netdev-lo direct-acti
 filter protocol all pref 5 bpf chain 0 handle 0x1 other.o:[x] direct-action id 9`;
 const RULES = `9:	from all fwmark 0x200/0xf00 lookup 2004
 30:	from all fwmark 0x200/0xff00 lookup 77
+40:	from all fwmark 0x300/0xf00 lookup 88
+41:	from all fwmark 0x300/0xf00 lookup main
 100:	from all lookup local
 32766:	from all lookup main`;
 
@@ -64,7 +66,7 @@ test('Cilium’s filters go before its interfaces, its rules with their tables, 
     'tc filter delete dev lo ingress pref 1',
     'ip -4 rule add pref 0 from all lookup local',
     'ip -4 rule delete pref 100 from all lookup local',
-    'ip -4 rule delete pref 9',
+    'ip -4 rule delete pref 9 lookup 2004',
     'ip -4 route flush table 2004',
     'ip link delete cilium_net',
   ]);
