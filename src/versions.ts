@@ -6,6 +6,9 @@ export const REPOSITORY: string = 'https://example.com/kbuild/kbuild';
 /** Where bugs are reported. */
 export const BUGS: string = `${REPOSITORY}/issues`;
 
+/** A page of the documentation, or a section of it, for messages: who has only the program has no folder `docs`. */
+export const docsPage = (page: string): string => `${REPOSITORY}/blob/main/docs/${page}`;
+
 /** What the package is found by. */
 export const KEYWORDS: readonly string[] = [
   'kubernetes',

@@ -27,7 +27,7 @@ export const SIDEBAR: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The anchor of a heading, as forges make it: the pages are read there, too. */
-const anchorOf = (heading: string): string =>
+export const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')

@@ -16,7 +16,7 @@ import type { Inventory } from '../inventory/inventory.ts';
 import { changedFixedSettings } from '../kubeadm/fixed-settings.ts';
 import { isInitFromBackup } from '../kubeadm/marker.facts.ts';
 import { Secret } from '../shell/secret.ts';
-import { compareVersions, minorOf } from '../versions.ts';
+import { compareVersions, docsPage, minorOf } from '../versions.ts';
 import { encryptionKeys, missingKeys } from './encryption.ts';
 import type { Workers } from './lost-cluster.ts';
 import { configurationOf, type Manifest } from './manifest.ts';
@@ -125,7 +125,7 @@ export const backupReasons: readonly Reason<Comparing>[] = [
         inventory.name,
         'its etcd does not run on the control planes, and kbuild brings only such clusters back from a backup',
         'if etcd still runs, no data is lost: name its hosts, and open the backup with age and tar to put ' +
-          '/etc/kubernetes/pki back (docs/operations.md)',
+          `/etc/kubernetes/pki back: ${docsPage('operations.md#a-key-is-lost')}`,
       ),
   ),
   reason(['backup-version'], ({ inventory: { name, kubernetes }, manifest }) => {
@@ -209,7 +209,7 @@ export const controlPlaneReasons: readonly Reason<Seen>[] = [
                   `after ${host.name} has started; if it does not answer, \`kbuild reset --hosts ${host.name}\` ` +
                   'first'
               : 'if its data may be wanted: `kbuild etcd snapshot restore` or `kbuild etcd recover`, see ' +
-                  `docs/operations.md; if not, \`kbuild reset --hosts ${host.name}\` first`,
+                  `${docsPage('operations.md#recover')}; if not, \`kbuild reset --hosts ${host.name}\` first`,
           ),
       ),
       ...(serving.length === 0

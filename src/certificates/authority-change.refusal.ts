@@ -6,6 +6,7 @@ import { type KbuildError, Refused } from '../errors.ts';
 import { unfinishedActions } from '../host/unfinished.refusal.ts';
 import { controlPlanes } from '../inventory/hosts.ts';
 import type { Inventory } from '../inventory/inventory.ts';
+import { docsPage } from '../versions.ts';
 import { ownAuthority } from './authorities.value.ts';
 import type { RotatedName } from './certificates.facts.ts';
 
@@ -47,9 +48,9 @@ function unready(inventory: Inventory, fleet: Fleet, name: RotatedName): readonl
               ? 'it does not have the key of service account tokens, /etc/kubernetes/pki/sa.key'
               : `it does not have the key of the authority ${name}`,
             name === 'sa'
-              ? 'bring the key back from a backup or from another control plane: docs/operations.md, "A key is lost"'
-              : 'bring the key back from a backup or from another control plane; if it is lost, only a new ' +
-                  'authority helps: docs/operations.md, "The key of the CA is lost"',
+              ? `bring the key back from a backup or another control plane: ${docsPage('operations.md#a-key-is-lost')}`
+              : 'bring the key back from a backup or another control plane; if it is lost, only a new ' +
+                  `authority helps: ${docsPage('operations.md#the-key-of-the-ca-is-lost')}`,
           ),
         ];
   });

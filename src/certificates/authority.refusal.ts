@@ -3,6 +3,7 @@ import { clusterCas, hasOwnMarker, standing } from '../cluster/standing.ts';
 import { Refused } from '../errors.ts';
 import { controlPlanes, linuxNodes } from '../inventory/hosts.ts';
 import type { Inventory } from '../inventory/inventory.ts';
+import { docsPage } from '../versions.ts';
 import {
   KUBEADM_AUTHORITIES,
   type KubeadmAuthority,
@@ -81,8 +82,8 @@ function innerKeysMissing(inventory: Inventory, fleet: Fleet): readonly Refused<
         first.host.name,
         `no control plane has the key of the authority ${name} ` +
           `(/etc/kubernetes/pki/${AUTHORITY_FILES[name]}.key): a command signs for it, or the key is lost`,
-        `name ${settingOf(name)} with cert and sign; a key that is lost: take it from your backup ` +
-          '(docs/operations.md, "A key is lost")',
+        `name ${settingOf(name)} with cert and sign; a key that is lost: take it from your backup, ` +
+          docsPage('operations.md#a-key-is-lost'),
       ),
     ];
   });

@@ -1,4 +1,5 @@
 import { type CheckGroup, eachHost, type HostFinding } from '../engine/check.ts';
+import { docsPage } from '../versions.ts';
 import { expiring, type Expiring, expiringText, renewal } from './expiry.ts';
 import { lostKeys, PKI_FOLDER } from './shared-files.ts';
 
@@ -61,7 +62,7 @@ const sharedKeys = eachHost(
         ? {
             severity: 'warning',
             message: `${PKI_FOLDER}/${key} is gone, and no other control plane has it: nothing can be signed with it`,
-            remedy: 'take it from your backup (docs/operations.md, "A key is lost")',
+            remedy: `take it from your backup: ${docsPage('operations.md#a-key-is-lost')}`,
           }
         : {
             severity: 'due',

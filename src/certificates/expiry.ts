@@ -1,5 +1,6 @@
 import type { LinuxFacts } from '../cluster/fleet/linux.ts';
 import type { Inventory } from '../inventory/inventory.ts';
+import { docsPage } from '../versions.ts';
 import { KUBEADM_AUTHORITIES } from './authorities.value.ts';
 import type { Certificate } from './certificates.facts.ts';
 import { daysLeft, isDue, leftText } from './validity.value.ts';
@@ -83,7 +84,7 @@ export function renewal(found: readonly Expiring[]): string {
     ...(authorities.length > 0
       ? [
           `${authorities.join(', ')}: \`kbuild certs renew-ca ${authorities.join(' ')}\` gives an authority a ` +
-            'new end (docs/operations.md)',
+            `new end: ${docsPage('operations.md#a-new-end-for-an-authority')}`,
         ]
       : []),
   ].join('; ');

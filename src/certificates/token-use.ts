@@ -2,6 +2,7 @@ import { type Fleet, observedLinux } from '../cluster/fleet/fleet.ts';
 import type { ClusterUp } from '../cluster/fleet/view.ts';
 import { Refused } from '../errors.ts';
 import type { Inventory } from '../inventory/inventory.ts';
+import { docsPage } from '../versions.ts';
 import { keyId } from './certificates.facts.ts';
 import { type Direction, endOf, type Rotation } from './rotation.ts';
 import type { TokenPod, TokenSecret } from './token-use.facts.ts';
@@ -115,8 +116,8 @@ export function tokensStillUsed(
       : [
           refused(
             `Secrets hold tokens of ${loser.subject}, which the API would no longer accept: ${namedObjects(secrets)}`,
-            'have each signed anew and give the new tokens to their users (docs/operations.md, "The key of ' +
-              'service accounts"); --leave-tokens goes on without that',
+            `have each signed anew and give the new tokens to their users, see ` +
+              `${docsPage('operations.md#the-key-of-service-accounts')}; --leave-tokens goes on without that`,
           ),
         ]),
     ...(toRestart.length === 0

@@ -1,6 +1,7 @@
 import { FactError } from '../errors.ts';
 import { DEFRAGMENT, hasNoSpace } from '../etcd/space.ts';
 import type { Inventory } from '../inventory/inventory.ts';
+import { docsPage } from '../versions.ts';
 import { type ClusterUp, isDnsPod, type NodeView } from './fleet/view.ts';
 import { controlPlaneNodes, cordonOwner } from './nodes.ts';
 import { taintText, unexpectedTaints } from './taints.ts';
@@ -81,7 +82,7 @@ function memberRemedy(name: string, members: ClusterUp['members']): string {
   const log = `see its log on ${name}: crictl ps -a --name etcd, then crictl logs ID`;
   return haveQuorum && name !== ''
     ? `${log}. If its data is damaged or lost: \`kbuild remove ${name}\`, then \`kbuild up\``
-    : `${name === '' ? '' : `${log}. `}See docs/operations.md, "Recover"`;
+    : `${name === '' ? '' : `${log}. `}See ${docsPage('operations.md#recover')}`;
 }
 
 function etcdProblems({ name: cluster, members, alarms }: ClusterUp): readonly Problem[] {
@@ -102,7 +103,7 @@ function etcdProblems({ name: cluster, members, alarms }: ClusterUp): readonly P
       kind: 'etcd' as const,
       name: cluster,
       message: `etcd has an alarm: ${alarm}`,
-      remedy: hasNoSpace([alarm]) ? DEFRAGMENT : 'see docs/operations.md, "Recover"',
+      remedy: hasNoSpace([alarm]) ? DEFRAGMENT : `see ${docsPage('operations.md#recover')}`,
     })),
   ];
 }

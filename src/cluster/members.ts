@@ -5,6 +5,7 @@ import type { Host, Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { sh } from '../shell/sh.ts';
 import type { On, Remote } from '../ssh/remote.ts';
 import { script } from '../templates.ts';
+import { docsPage } from '../versions.ts';
 import type { ClusterUp } from './fleet/view.ts';
 
 /** What the gate judges: etcd's own view, observed immediately before a change. */
@@ -222,8 +223,8 @@ export function livingElsewhere(
     'member-address',
     host.name,
     `its etcd member ${id} is healthy at ${url}, and the address of ${host.name} is ${host.internalAddress}`,
-    `correct the internalAddress of ${host.name} in the inventory; a host gets another one when it has left ` +
-      '(docs/operations.md, "An address")',
+    `correct the internalAddress of ${host.name} in the inventory; a host gets another one when it has left: ` +
+      docsPage('operations.md#an-address'),
   );
 }
 

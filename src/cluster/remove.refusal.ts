@@ -4,6 +4,7 @@ import { selects } from '../inventory/hosts.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { liveEndpoint } from '../kubeadm/endpoint.ts';
 import type { RefusalName } from '../refusals/refusals.ts';
+import { docsPage } from '../versions.ts';
 import { type Fleet, type Observed, observedHost } from './fleet/fleet.ts';
 import type { ClusterUp } from './fleet/view.ts';
 import { clusterReasons, foreignHost, HOST_REFUSALS, hostRefusal } from './host.refusal.ts';
@@ -96,7 +97,7 @@ function quorumLost({ cluster, leaving }: Removal): readonly Refused<'quorum'>[]
   const { alarms } = cluster;
   const remedy =
     alarms.length > 0
-      ? 'heal it first (docs/operations.md), then clear it with `etcdctl alarm disarm`'
+      ? `heal it first (${docsPage('operations.md#recover')}), then clear it with \`etcdctl alarm disarm\``
       : 'bring the members that are down back, or remove those that are gone for good first';
   let { members } = cluster;
   return leaving.flatMap((host) =>

@@ -4,6 +4,7 @@ import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { lines } from '../shell/probe.ts';
 import type { On } from '../ssh/remote.ts';
 import { script } from '../templates.ts';
+import { docsPage } from '../versions.ts';
 import { type Fleet, observedLinux } from './fleet/fleet.ts';
 import type { ClusterUp } from './fleet/view.ts';
 import { acting, liveCluster } from './live.ts';
@@ -92,8 +93,8 @@ async function passed(place: Place, on: On, other: () => Promise<void>): Promise
   throw new NotSpared(
     host.name,
     needed,
-    `${host.name} was left as it is. Mend what is missing, and run the same command again (docs/upgrade.md, "One ` +
-      'control plane at a time")',
+    `${host.name} was left as it is. Mend what is missing, and run the same command again: ` +
+      docsPage('upgrade.md#one-control-plane-at-a-time'),
   );
 }
 

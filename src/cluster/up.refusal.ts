@@ -9,7 +9,7 @@ import { fixedSettings } from '../kubeadm/fixed-settings.ts';
 import { isForeignAction, isInitFromBackup, isOfOwnData, RESTORE } from '../kubeadm/marker.facts.ts';
 import { networkRefusals, pluginChange } from '../network/plugins.refusal.ts';
 import { handlersInUse } from '../runtime/handlers.refusal.ts';
-import { compareVersions } from '../versions.ts';
+import { compareVersions, docsPage } from '../versions.ts';
 import { apiVersionsText, begunUpgrades, isMixed, lowestApiServer } from './api-versions.ts';
 import { type Fleet, linuxFacts, observedLinux } from './fleet/fleet.ts';
 import { changeReasons, type Changing } from './host.refusal.ts';
@@ -154,7 +154,7 @@ const growthReasons: readonly Reason<Growth>[] = [
         'etcd-alarm',
         names,
         `etcd has an alarm: ${alarms.join(', ')}`,
-        'heal it first (docs/operations.md), then clear it with `etcdctl alarm disarm`',
+        `heal it first (${docsPage('operations.md#recover')}), then clear it with \`etcdctl alarm disarm\``,
       ),
   ),
 ];

@@ -17,7 +17,7 @@ import type { LinuxHost } from '../inventory/inventory.ts';
 import { encryptionAtRest } from '../session/backup-file.ts';
 import type { Run } from '../session/run.ts';
 import { madeOf, type Secret } from '../shell/secret.ts';
-import { ownVersion } from '../versions.ts';
+import { docsPage, ownVersion } from '../versions.ts';
 
 /** A manifest, and the parts that it describes. */
 interface Contents {
@@ -47,7 +47,7 @@ async function pkiOf(run: Run, control: LinuxHost, member: LinuxHost): Promise<R
       'authority-missing',
       control.name,
       `/etc/kubernetes/pki has no ${missing.join(', ')}, and a backup without it could not bring the cluster back`,
-      'copy it from another control plane that has it; if none has it, see docs/operations.md, "A key is lost"',
+      `copy it from another control plane that has it; if none has it, see ${docsPage('operations.md#a-key-is-lost')}`,
     );
   return found;
 }

@@ -3,6 +3,7 @@ import { FactError } from '../errors.ts';
 import { inventoryOn } from '../inventory/hosts.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
 import type { Watches } from '../shell/watched.ts';
+import { docsPage } from '../versions.ts';
 
 /** `unknown`: the check lacks a fact, which stops `up` like an error. `due`: `up` will mend it. */
 export type Severity = 'error' | 'warning' | 'unknown' | 'due';
@@ -95,7 +96,7 @@ export function runChecks(
     findingsOf(check, inventory, fleet)
       .toSorted((a, b) => place(a) - place(b))
       .map((finding): CheckedFinding => {
-        const checked = { ...finding, check: check.name, page: `docs/checks.md#${check.name}` };
+        const checked = { ...finding, check: check.name, page: docsPage(`checks.md#${check.name}`) };
         return ignored.includes(check.name) && finding.severity !== 'due'
           ? { ...checked, severity: 'warning', ignored: true }
           : checked;

@@ -4,6 +4,7 @@ import { FactError, NotConverged, Refused } from '../errors.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import type { On } from '../ssh/remote.ts';
 import { until, type Waiting } from '../wait.ts';
+import { docsPage } from '../versions.ts';
 import { hasNoSpace, memberName } from './space.ts';
 import type { EtcdView } from './view.facts.ts';
 
@@ -67,7 +68,7 @@ function refuseCorrupt({ alarms }: EtcdView): void {
     'etcd-alarm',
     'etcd',
     `it has an alarm that kbuild does not disarm: ${others.join(', ')}`,
-    'the data of that member differs from the others: see docs/operations.md, "Recover"',
+    `the data of that member differs from the others: see ${docsPage('operations.md#recover')}`,
   );
 }
 

@@ -1,9 +1,30 @@
 import { type Fleet, type Kinds, observedLinux } from '../cluster/fleet/fleet.ts';
 import { type Check, type CheckGroup, type CheckPage, eachHost, type Finding, unknown } from '../engine/check.ts';
 import { FactError } from '../errors.ts';
-import { addressesOf } from '../inventory/addresses.ts';
+import { addressesOf, type Family, familyOf } from '../inventory/addresses.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { isPluginInterface } from '../network/plugins.value.ts';
+
+type LinuxFacts = Kinds['linux']['facts'];
+
+/**
+ * Interfaces of software (bridges, tunnels, pods): their addresses are the same on many hosts, and mean nothing outside
+ * of the host. An address on a VXLAN that is not a network plugin's may connect hosts, and counts.
+ */
+const VIRTUAL = /^(?:lo|docker|br-|veth|virbr|lxcbr|lxdbr|podman|cni|tun|tap|kube-|nodelocaldns)/;
+
+/** True for the name of an interface that no other host reaches. */
+export const isVirtualInterface = (name: string): boolean => VIRTUAL.test(name) || isPluginInterface(name);
+
+/** Addresses that each host has for itself: loopback and link-local. */
+const LOCAL = /^(?:127[.]|169[.]254[.]|::1$|fe80:)/;
+
+/** Of a host's own addresses, those that may take the place of an internalAddress of a family. */
+const usableAddresses = ({ interfaces }: LinuxFacts, family: Family): readonly string[] =>
+  interfaces
+    .filter(({ name }) => !isVirtualInterface(name))
+    .flatMap(({ addresses, unsteady = {} }) => addresses.filter((address) => !(address in unsteady)))
+    .filter((address) => familyOf(address) === family && !LOCAL.test(address));
 
 const addressOnHost = eachHost(
   {
@@ -28,18 +49,20 @@ const addressOnHost = eachHost(
         message,
         remedy: 'set internalAddress to an address that the host keeps, e.g. one that its configuration gives it',
       }));
-    const usable = all.filter((address) => !/^(?:127[.]|::1$|fe80:|169[.]254[.])/.test(address));
-    return [
-      {
+    return lost.map((address) => {
+      const family = familyOf(address);
+      const usable = usableAddresses(facts, family);
+      return {
         severity: 'error',
-        message: `${lost.join(' and ')} is not an address of the host`,
-        remedy: `set internalAddress to one that is: ${usable.join(', ')}`,
-      },
-    ];
+        message: `${address} is not an address of the host`,
+        remedy:
+          usable.length === 0
+            ? `give the host an ${family} address that other hosts reach, and set internalAddress to it`
+            : `set internalAddress to one that is: ${usable.join(', ')}`,
+      };
+    });
   },
 );
-
-type LinuxFacts = Kinds['linux']['facts'];
 
 /** Hosts that have a value in common. */
 export interface Shared {
@@ -135,18 +158,6 @@ const productUuid = uniqueValue(
     remedy: 'give each virtual machine a UUID of its own (most hypervisors do when they clone)',
   },
 );
-
-/**
- * Interfaces of software (bridges, tunnels, pods): their addresses are the same on many hosts, and mean nothing outside
- * of the host. An address on a VXLAN that is not a network plugin's may connect hosts, and counts.
- */
-const VIRTUAL = /^(?:lo|docker|br-|veth|virbr|lxcbr|lxdbr|podman|cni|tun|tap|kube-|nodelocaldns)/;
-
-/** True for the name of an interface that no other host reaches. */
-export const isVirtualInterface = (name: string): boolean => VIRTUAL.test(name) || isPluginInterface(name);
-
-/** Addresses that each host has for itself: loopback and link-local. */
-const LOCAL = /^(?:127[.]|169[.]254[.]|::1$|fe80:)/;
 
 const uniqueAddress = uniqueValue(
   {

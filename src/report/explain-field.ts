@@ -1,6 +1,6 @@
 import { fieldNames, fieldOf, isStruct, type TypedField, valuesOf } from '../kubeadm/tables.value.ts';
 import { unknownField } from '../kubeadm/typed.value.ts';
-import { minorNumber, supportedMinors } from '../versions.ts';
+import { docsPage, minorNumber, supportedMinors } from '../versions.ts';
 import { type Explanation, firstSentence } from './explain.ts';
 
 const NEWEST = supportedMinors.at(-1)!;
@@ -62,7 +62,7 @@ function page(name: string, field: TypedField, minor: number): Explanation {
           })),
         }
       : {}),
-    more: ['docs/changing-a-cluster.md#what-overrides-are-held-against'],
+    more: [docsPage('changing-a-cluster.md#what-overrides-are-held-against')],
   };
 }
 

@@ -3,6 +3,7 @@ import type { Check } from '../engine/check.ts';
 import type { ExitCodePage } from '../exit-codes.ts';
 import type { Setting } from '../inventory/file/settings.ts';
 import type { NamedRefusal } from '../refusals/refusals.ts';
+import { docsPage } from '../versions.ts';
 import { table } from './text.ts';
 
 /** What `kbuild explain` says about one thing, also as JSON. Texts are Markdown. */
@@ -66,6 +67,13 @@ function facts({ type, required, default: preset, values }: Explanation): readon
   ];
 }
 
+/** Links as a terminal shows them: a page of docs/ by its address on the web. */
+const withoutMarkup = (markdown: string): string =>
+  markdown.replaceAll(/\[([^[\]]+)\]\(([^()\s]+)\)/g, (_, words: string, link: string) => {
+    const address = /^[a-z]+:/.test(link) ? link : docsPage(link);
+    return words.endsWith('.md') ? address : `${words} (${address})`;
+  });
+
 /** An explanation for people. */
 export function explanationText(explanation: Explanation): string {
   const { kind, name, title, why, remedy, example, inside = [], more } = explanation;
@@ -75,7 +83,7 @@ export function explanationText(explanation: Explanation): string {
     ...(why.startsWith(title) ? [] : [wrapped(title, '  ')]),
     ...(known.length === 0 ? [] : ['', ...known]),
     '',
-    wrapped(why, '  '),
+    wrapped(withoutMarkup(why), '  '),
     ...(remedy === undefined ? [] : part('what to do', wrapped(remedy, '  '))),
     ...(example === undefined ? [] : part('example', example.trimEnd().replaceAll(/^/gm, '  '))),
     ...(inside.length === 0 ? [] : part('settings in it', rows(inside))),
@@ -90,34 +98,34 @@ export const topicsText = (lists: readonly Topics[]): string =>
 
 /** Pages about settings, beside their reference; the longest path that a setting begins with counts. */
 const PAGES: Readonly<Record<string, string>> = {
-  'kubernetes.version': 'docs/upgrade.md',
-  'kubernetes.via': 'docs/upgrade.md',
-  'kubernetes.endpoint': 'docs/topologies.md#the-endpoint-the-address-of-the-api-servers',
-  'kubernetes.endpointInHosts': 'docs/topologies.md#the-endpoint-the-address-of-the-api-servers',
-  'network.windows': 'docs/windows.md#networks-compared',
-  'runtime.version': 'docs/changing-a-cluster.md#the-runtimes-version',
-  etcd: 'docs/topologies.md#etcd-on-hosts-of-its-own-external-built-by-kbuild',
-  'etcd.endpoints': 'docs/topologies.md#an-etcd-of-your-own-external',
-  certificates: 'docs/operations.md#certificates',
-  'certificates.ca': 'docs/topologies.md#a-ca-whose-key-stays-elsewhere',
-  'certificates.etcdCa': 'docs/topologies.md#a-ca-whose-key-stays-elsewhere',
-  'certificates.frontProxyCa': 'docs/topologies.md#a-ca-whose-key-stays-elsewhere',
-  'certificates.distribution': 'docs/topologies.md#the-certificates-that-control-planes-share',
-  loadBalancer: 'docs/topologies.md#the-endpoint-the-address-of-the-api-servers',
-  firewall: 'docs/security.md#firewalls',
-  files: 'docs/security.md#files-that-kbuild-writes-on-a-host',
-  hooks: 'docs/operations.md#hooks',
-  kubelet: 'docs/changing-a-cluster.md#settings-that-you-edit-later',
-  sysctls: 'docs/changing-a-cluster.md#settings-that-you-edit-later',
-  roles: 'docs/changing-a-cluster.md#settings-that-you-edit-later',
-  groups: 'docs/changing-a-cluster.md#settings-that-you-edit-later',
-  kubeadm: 'docs/changing-a-cluster.md#settings-that-you-edit-later',
-  ssh: 'docs/security.md#what-kbuild-trusts',
-  windows: 'docs/windows.md',
-  ignoreChecks: 'docs/checks.md',
-  'hosts[].role': 'docs/topologies.md',
-  'hosts[].ssh': 'docs/security.md#what-kbuild-trusts',
-  'hosts[].windows': 'docs/windows.md',
+  'kubernetes.version': 'upgrade.md',
+  'kubernetes.via': 'upgrade.md',
+  'kubernetes.endpoint': 'topologies.md#the-endpoint-the-address-of-the-api-servers',
+  'kubernetes.endpointInHosts': 'topologies.md#the-endpoint-the-address-of-the-api-servers',
+  'network.windows': 'windows.md#networks-compared',
+  'runtime.version': 'changing-a-cluster.md#the-runtimes-version',
+  etcd: 'topologies.md#etcd-on-hosts-of-its-own-external-built-by-kbuild',
+  'etcd.endpoints': 'topologies.md#an-etcd-of-your-own-external',
+  certificates: 'operations.md#certificates',
+  'certificates.ca': 'topologies.md#a-ca-whose-key-stays-elsewhere',
+  'certificates.etcdCa': 'topologies.md#a-ca-whose-key-stays-elsewhere',
+  'certificates.frontProxyCa': 'topologies.md#a-ca-whose-key-stays-elsewhere',
+  'certificates.distribution': 'topologies.md#the-certificates-that-control-planes-share',
+  loadBalancer: 'topologies.md#the-endpoint-the-address-of-the-api-servers',
+  firewall: 'security.md#firewalls',
+  files: 'security.md#files-that-kbuild-writes-on-a-host',
+  hooks: 'operations.md#hooks',
+  kubelet: 'changing-a-cluster.md#settings-that-you-edit-later',
+  sysctls: 'changing-a-cluster.md#settings-that-you-edit-later',
+  roles: 'changing-a-cluster.md#settings-that-you-edit-later',
+  groups: 'changing-a-cluster.md#settings-that-you-edit-later',
+  kubeadm: 'changing-a-cluster.md#settings-that-you-edit-later',
+  ssh: 'security.md#what-kbuild-trusts',
+  windows: 'windows.md',
+  ignoreChecks: 'checks.md',
+  'hosts[].role': 'topologies.md',
+  'hosts[].ssh': 'security.md#what-kbuild-trusts',
+  'hosts[].windows': 'windows.md',
 };
 
 function pagesOf(path: string): readonly string[] {
@@ -125,7 +133,7 @@ function pagesOf(path: string): readonly string[] {
     .filter((prefix) => path === prefix || path.startsWith(`${prefix}.`) || path.startsWith(`${prefix}[`))
     .toSorted((a, b) => b.length - a.length)[0];
   const [section] = path.split(/[.[]/);
-  return [`docs/inventory.md#${section!.toLowerCase()}`, ...(page === undefined ? [] : [PAGES[page]!])];
+  return [`inventory.md#${section!.toLowerCase()}`, ...(page === undefined ? [] : [PAGES[page]!])].map(docsPage);
 }
 
 /** The allowed values. */
@@ -166,7 +174,7 @@ export const checkExplained = ({ name, title, why, severities }: Check): Explana
   title: `${title} (else: ${[...severities, 'unknown'].join(' or ')})`,
   why,
   example: `kbuild check --ignore-check ${name}`,
-  more: [`docs/checks.md#${name}`],
+  more: [docsPage(`checks.md#${name}`)],
 });
 
 /** A refusal, from its own page. */
@@ -175,7 +183,7 @@ export const refusalExplained = ({ name, title, why }: NamedRefusal): Explanatio
   name,
   title: `kbuild refuses when ${title} (exit 7)`,
   why,
-  more: [`docs/refusals.md#${name}`, 'docs/cli.md#exit-codes'],
+  more: [docsPage(`refusals.md#${name}`), docsPage('cli.md#exit-codes')],
 });
 
 /** An exit code, from the table of exit codes. */
@@ -185,5 +193,5 @@ export const exitExplained = ({ code, title, why, remedy }: ExitCodePage): Expla
   title,
   why,
   remedy,
-  more: ['docs/cli.md#exit-codes'],
+  more: [docsPage('cli.md#exit-codes')],
 });

@@ -12,8 +12,11 @@ import {
   exitExplained,
   type Explanation,
   explanationText,
+  refusalExplained,
   settingExplained,
 } from '../../src/report/explain.ts';
+import { refusals } from '../../src/refusals/refusals.ts';
+import { docsPage } from '../../src/versions.ts';
 import { quietContext } from '../commands/quiet-context.ts';
 import { load } from '../inventory/load.ts';
 import { faultsIn, faultsOf } from '../tools/documents.ts';
@@ -51,13 +54,22 @@ describe('explain', () => {
   });
 
   test('every page that it names is there, with the section', () => {
-    const pages = new Set(all.flatMap(({ more }) => more));
+    const pages = new Set(all.flatMap(({ more }) => more.map((address) => address.replace(docsPage(''), 'docs/'))));
     const missing = [...pages].filter((page) => {
       const [file, anchor] = page.split('#');
       return !existsSync(new URL(file!, root)) || (anchor !== undefined && !anchorsOf(file!).includes(anchor));
     });
     expect(missing).toEqual([]);
     expect(all.filter(({ more }) => more.length === 0)).toEqual([]);
+  });
+
+  test('shows links of its texts as addresses: a terminal follows no other', () => {
+    const text = (name: string): string =>
+      explanationText(refusalExplained(refusals.find((one) => one.name === name)!)).replaceAll(/\s+/g, ' ');
+    expect(text('removed-api')).toContain(`know what they are for (${docsPage('upgrade-removed.md')}).`);
+    const shown = [...all, ...refusals.map(refusalExplained)].map(explanationText).join('\n');
+    expect(shown.match(/\]\(|\(docs\/|[^/]\bdocs\/[a-z-]+\.md/g)).toBeNull();
+    expect(shown.replaceAll(/\s+/g, ' ')).toContain('(https://github.com/kubernetes/kubernetes/issues/136786)');
   });
 
   test('the example of the network plugin is one that validate accepts (D23)', () => {

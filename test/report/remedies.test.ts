@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { anchorOf } from '../../.ci/release/site.ts';
 import { filesIn } from '../tools/files-in.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -26,6 +27,29 @@ describe('remedies', () => {
       return lines.filter((line) => DELETES.test(line)).map((line) => `${file}: ${line.trim()}`);
     });
     expect(found).toEqual([]);
+  });
+
+  test('no message names a file of docs/, which who has only the program does not have', () => {
+    const found = filesIn('src', '.ts')
+      // Their texts are Markdown of a page there; `kbuild explain` shows its links as addresses.
+      .filter((file) => !file.startsWith('refusals/') && !file.startsWith('report/documents/'))
+      .flatMap((file) => {
+        const lines = printed(readFileSync(join(root, 'src', file), 'utf8')).split('\n');
+        return lines.filter((line) => /\bdocs\/[a-z-]+\.md/.test(line)).map((line) => `${file}: ${line.trim()}`);
+      });
+    expect(found).toEqual([]);
+  });
+
+  test('the pages that messages name exist, with their sections', () => {
+    const named = filesIn('src', '.ts').flatMap((file) =>
+      [...readFileSync(join(root, 'src', file), 'utf8').matchAll(/docsPage\('([^']+)'\)/g)].map(([, page]) => page!),
+    );
+    expect(named.length).toBeGreaterThan(10);
+    for (const page of new Set(named)) {
+      const [name, anchor] = page.split('#') as [string, string?];
+      const titles = [...readFileSync(join(root, 'docs', name), 'utf8').matchAll(/^#+ (.*)$/gm)];
+      if (anchor !== undefined) expect(titles.map(([, title]) => anchorOf(title!))).toContain(anchor);
+    }
   });
 
   test('no page for operators advises one', () => {

@@ -190,7 +190,7 @@ describe('a cluster that answers', () => {
       'see its log on cp2: crictl ps -a --name etcd, then crictl logs ID. If its data is damaged or lost: `kbuild remove cp2`, then `kbuild up`',
     ]);
     expect(remedies(down('cp2', 'cp3'))[0]).toBe(
-      'see its log on cp2: crictl ps -a --name etcd, then crictl logs ID. See docs/operations.md, "Recover"',
+      'see its log on cp2: crictl ps -a --name etcd, then crictl logs ID. See https://example.com/kbuild/kbuild/blob/main/docs/operations.md#recover',
     );
   });
 

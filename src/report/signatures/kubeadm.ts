@@ -66,7 +66,7 @@ export const kubeadmSignatures: readonly Signature[] = [
       'the nft of this kube-proxy image is older than the nft of the host, and dies at a named set that another ' +
       'program (firewalld, fail2ban, /etc/nftables.conf) has made',
     remedy:
-      'upgrade Kubernetes to a release with a mended image (docs/checks.md, kube-proxy-nft), or set ' +
+      'upgrade Kubernetes to a release with a mended image (`kbuild explain check kube-proxy-nft`), or set ' +
       'network.kubeProxy: iptables',
     setting: 'network.kubeProxy (or kubernetes.version)',
   },
