@@ -14,6 +14,7 @@ import { downloadChecks } from '../host/packages/downloads.check.ts';
 import { packageChecks } from '../host/packages/packages.check.ts';
 import { swapChecks } from '../host/swap.check.ts';
 import { timeChecks } from '../host/time.check.ts';
+import { kubeletChecks } from '../kubeadm/kubelet.check.ts';
 import { kubernetesChecks } from '../kubeadm/kubernetes.check.ts';
 import { kubeProxyChecks } from '../network/kube-proxy.check.ts';
 import { podNetworkChecks } from '../network/pod-network.check.ts';
@@ -28,6 +29,7 @@ import { windowsNetworkChecks } from '../windows/network.check.ts';
 const groups: readonly CheckGroup[] = [
   machineChecks,
   kubernetesChecks,
+  kubeletChecks,
   kernelChecks,
   kubeProxyChecks,
   podNetworkChecks,

@@ -1,12 +1,15 @@
 import type { ClusterView } from '../cluster/fleet/view.ts';
-import type { Check, CheckGroup } from '../engine/check.ts';
+import type { Check, CheckGroup, Finding } from '../engine/check.ts';
 import { FactError } from '../errors.ts';
-import { type SpaceFinding, spaceFindings } from './space.ts';
+import { spaceFindings } from './space.ts';
+import type { EtcdView } from './view.facts.ts';
 
-/** Findings about the space of the etcd that answers; empty if no etcd answers. @throws FactError */
-function findingsOf(cluster: ClusterView): readonly SpaceFinding[] {
-  if (cluster.etcd?.state === 'up') return spaceFindings(cluster.etcd.members, cluster.etcd.alarms);
-  return cluster.state === 'up' ? spaceFindings(cluster.members, cluster.alarms) : [];
+type Seen = Pick<EtcdView, 'members' | 'alarms'>;
+
+/** The etcd that answers; empty if no etcd answers. @throws FactError */
+function seenOf(cluster: ClusterView): Seen {
+  if (cluster.etcd?.state === 'up') return cluster.etcd;
+  return cluster.state === 'up' ? cluster : { members: [], alarms: [] };
 }
 
 const etcdSpace: Check = {
@@ -20,7 +23,8 @@ const etcdSpace: Check = {
   severities: ['error', 'warning'],
   test: ({ fleet: { cluster } }) => {
     try {
-      return findingsOf(cluster);
+      const { members, alarms } = seenOf(cluster);
+      return spaceFindings(members, alarms);
     } catch (error) {
       if (!(error instanceof FactError)) throw error;
       // Only a warning: `up` may repair the reason why etcd does not answer.
@@ -29,4 +33,46 @@ const etcdSpace: Check = {
   },
 };
 
-export const etcdChecks: CheckGroup = { fleet: [etcdSpace] };
+/** What etcd lists; empty if it does not answer, which `etcd-space` reports. */
+function membersOf(cluster: ClusterView): Seen['members'] {
+  try {
+    return seenOf(cluster).members;
+  } catch (error) {
+    if (!(error instanceof FactError)) throw error;
+    return [];
+  }
+}
+
+const IN_ITS_CONTAINER =
+  'crictl exec $(crictl ps -q --name etcd) etcdctl --cacert /etc/kubernetes/pki/etcd/ca.crt ' +
+  '--cert /etc/kubernetes/pki/etcd/server.crt --key /etc/kubernetes/pki/etcd/server.key';
+
+const etcdLearners: Check = {
+  name: 'etcd-learners',
+  title: 'every member of etcd votes',
+  why:
+    'A learner has the data and no vote: etcd survives the loss of fewer members than it lists. etcd takes no ' +
+    'second learner, so no other control plane joins. While a host joins, its member is a learner for seconds. One ' +
+    'that stays is left of a join that was cut off, or of a cluster that etcd 3.5 served: etcd 3.6 may read a member ' +
+    'that 3.5 promoted as a learner again (etcd-io/etcd #20793).',
+  severities: ['warning'],
+  test: ({ inventory, fleet: { cluster } }) => {
+    return membersOf(cluster)
+      .filter(({ learner }) => learner)
+      .map(({ id, name, peerUrl }): Finding => {
+        const host = inventory.hosts.find((one) => one.name === name);
+        const member = name === '' ? `at ${peerUrl}, which never started,` : name;
+        return {
+          severity: 'warning',
+          ...(host === undefined ? {} : { host: host.name }),
+          message: `etcd's member ${member} (${id}) is a learner: it does not vote`,
+          remedy:
+            host === undefined
+              ? `if no host joins now, on a control plane: ${IN_ITS_CONTAINER} member remove ${id}`
+              : `\`kbuild up\` finishes or undoes a join. If ${name} serves: ${IN_ITS_CONTAINER} member promote ${id}`,
+        };
+      });
+  },
+};
+
+export const etcdChecks: CheckGroup = { fleet: [etcdSpace, etcdLearners] };

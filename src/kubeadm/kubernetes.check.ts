@@ -14,14 +14,13 @@ import {
   type HostFinding,
   type HostSeen,
 } from '../engine/check.ts';
-import { distributions, supportedDistribution, versionIn } from '../host/packages/distributions.value.ts';
+import { supportedDistribution, versionIn } from '../host/packages/distributions.value.ts';
 import { systemRuntime } from '../host/packages/installer.value.ts';
 import { finishing } from '../host/unfinished.refusal.ts';
 import { isPluginInterface } from '../network/plugins.value.ts';
 import { containerRuntime } from '../runtime/runtimes.value.ts';
 import { compareVersions, KUBELET_MINORS_BEHIND, minorNumber, minorOf, releaseOf } from '../versions.ts';
 import { isForeignAction, UPGRADE } from './marker.facts.ts';
-import { flagType, knownVersion } from './tables.value.ts';
 
 /** The check warns from this many days before the end: enough time to plan the replacement of hosts. */
 const WARN_AT_DAYS = 90;
@@ -111,45 +110,6 @@ const halfFinished = eachHostOfAny(
     if (standing({ inventory, host, facts, fleet }) !== 'partial') return [];
     const action = typeof facts.marker === 'object' ? facts.marker.action : 'change';
     return [{ severity: 'due', message: `kbuild's ${action} is half finished; up undoes it and does it again` }];
-  },
-);
-
-const supported = distributions.filter(({ support }) => support === 'supported');
-const FILES = [...new Set(supported.map(({ kubeletArguments }) => kubeletArguments))].join(' or ');
-
-const kubeletArguments = eachHost(
-  {
-    name: 'kubelet-arguments',
-    title: `the kubelet gets no arguments from ${FILES}`,
-    why:
-      "The kubelet's unit reads `KUBELET_EXTRA_ARGS` of this file last: its flags win over `kubelet.config`, " +
-      '`kubelet.extraArgs` and everything else that kbuild configures, and kbuild does not change the file. ' +
-      'Move what you need into the inventory (`kubelet.config` or `kubelet.extraArgs` of the host), remove ' +
-      'it from the file, and restart the kubelet. A flag that this version does not have is an error: the kubelet ' +
-      'would end at once.',
-    severities: ['warning', 'error'],
-  },
-  ({ inventory, host, facts }) => {
-    // Other hosts have no node: the kubelet of an etcd host starts without these variables.
-    if (host.role !== 'control-plane' && host.role !== 'worker') return [];
-    const { minor, source, isSure } = knownVersion(inventory.kubernetes.version);
-    const unknown = (flag: string): boolean =>
-      flag.startsWith('--') && flagType('kubelet', flag.slice(2), minor) === undefined;
-    const missing = facts.kubeletOverrides.flatMap(({ file, flags }): readonly HostFinding[] =>
-      flags.filter(unknown).map((flag) => ({
-        severity: isSure ? 'error' : 'warning',
-        message: `${file} gives the kubelet ${flag}, which Kubernetes ${source} does not have: it would end at once`,
-        remedy: `remove ${flag} from ${file}`,
-      })),
-    );
-    const winning = facts.kubeletOverrides.map(({ file, variable, flags }) => ({
-      severity: 'warning' as const,
-      message: `${file} sets ${variable} (${flags.join(', ')}), which wins over the inventory`,
-      remedy:
-        'move these flags to kubelet.config or kubelet.extraArgs of the inventory, remove the line, then ' +
-        '`systemctl restart kubelet`',
-    }));
-    return [...missing, ...winning];
   },
 );
 
@@ -288,6 +248,6 @@ const apiChannel: Check = {
 };
 
 export const kubernetesChecks: CheckGroup = {
-  host: [endOfLife, leftovers, halfFinished, kubeletArguments],
+  host: [endOfLife, leftovers, halfFinished],
   fleet: [versionSkew, nodeHealth, apiChannel],
 };

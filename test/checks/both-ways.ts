@@ -1386,6 +1386,39 @@ export const cases: Readonly<Record<string, readonly Case[]>> = {
       },
     },
   ],
+  'etcd-learners': [
+    {
+      finds: /etcd's member cp1 \(1\) is a learner: it does not vote/,
+      bad: { cluster: clusterOf({ members: [memberOf(1, { learner: true })] }) },
+      good: { cluster: clusterOf({ members: [memberOf(1)] }) },
+    },
+    {
+      finds: /etcd's member at https:\/\/10[.]0[.]0[.]12:2380, which never started, \(2\) is a learner/,
+      bad: {
+        cluster: {
+          state: 'absent',
+          etcd: {
+            state: 'up',
+            via: 'etcd1',
+            alarms: [],
+            members: [memberOf(1, { name: 'etcd1' }), memberOf(2, { name: '', learner: true })],
+          },
+        },
+      },
+    },
+  ],
+  'kubelet-answers': [
+    {
+      finds: /its kubelet did not tell what it runs with/,
+      bad: { cluster: clusterOf() },
+      good: { cluster: clusterOf({ kubelets: new Map([['cp1', {}]]) }) },
+    },
+    {
+      finds: /did not tell/,
+      bad: { cluster: clusterOf() },
+      good: { cluster: clusterOf({ nodes: [nodeOf({ name: 'cp1', ready: false, role: 'control-plane' })] }) },
+    },
+  ],
   unnamed: [
     {
       finds: /is a node of the cluster, and the inventory does not name it/,

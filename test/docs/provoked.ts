@@ -57,6 +57,7 @@ export const provoked: Readonly<Record<string, string>> = {
   'routes-between-hosts': `${LAB}a route with another source address`,
   mtu: `${LAB}an interface with an MTU of 1400`,
   'endpoint-name': `${LAB}a name that no nameserver knows`,
+  'etcd-learners': `${LAB}a member that was added as a learner and never started`,
   'etcd-space': `${LAB}etcd filled until its alarm`,
   endpoint: `${LAB}a virtual address that another machine has`,
   'node-health': `${LAB}an eviction threshold above the free space, a cordon, a taint`,
