@@ -19,6 +19,7 @@ import { type System, SYSTEMS } from './systems.ts';
 import { KUBERNETES, type KubernetesVersion } from './versions.ts';
 import { arm64Artifacts } from './arm64-programs.ts';
 import { dockerDaemonArtifacts } from './docker-daemon.ts';
+import { oracleArtifacts } from './kubeadm-oracle.ts';
 import { windowsArtifacts } from './windows-programs.ts';
 
 /** What hosts need to boot: folders of artifacts. */
@@ -134,6 +135,7 @@ export async function prune(inUse: readonly string[]): Promise<readonly string[]
         ...dockerDaemonArtifacts(),
         ...windowsArtifacts(),
         ...arm64Artifacts(),
+        ...oracleArtifacts(),
       ]).map(folderOf),
       ...linked,
       ...inUse,

@@ -10,6 +10,11 @@ const OLDER = [
   { version: '1.36.4', minor: '1.36', etcd: '3.6.8', coredns: '1.14.2', criTools: undefined, pause: '3.10.2' },
 ] as const;
 
+/** A version of each minor that only OLDER has. */
+export const OF_OLDER_MINORS: readonly string[] = OLDER.flatMap(({ version, minor }) =>
+  CURRENT.some((one) => one.minor === minor) ? [] : [version],
+);
+
 /** One of them. */
 export type KubernetesVersion = (typeof CURRENT)[number] | (typeof OLDER)[number];
 

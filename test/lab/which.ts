@@ -120,8 +120,16 @@ export const MUST_RUN: Readonly<Record<string, readonly string[]>> = {
   'src/etcd': ETCD,
   'src/host': [...INSTALLS, ...CHECKS, ...scenario('variants'), ...long('reboot', 'changes', 'rollout')],
   'src/host/packages': [...INSTALLS, ...scenario('variants')],
-  'src/inventory': [...scenario('variants'), 'kubeadm-oracle.test.ts', ...long('inventories', 'groups', 'charts')],
-  'templates/tables': [...scenario('variants'), 'kubeadm-oracle.test.ts', ...long('inventories', 'groups')],
+  'src/inventory': [
+    ...scenario('variants'),
+    'kubeadm-oracle.test.ts',
+    ...long('older-kubeadm', 'inventories', 'groups', 'charts'),
+  ],
+  'templates/tables': [
+    ...scenario('variants'),
+    'kubeadm-oracle.test.ts',
+    ...long('older-kubeadm', 'inventories', 'groups'),
+  ],
   'src/kubeadm': [...CONTROL_PLANES, ...SETTINGS, ...scenario('cluster'), ...long('inventories')],
   'src/network': NETWORKS,
   // Texts alone.
