@@ -22,7 +22,7 @@ test('a right patch, a JSON patch and a patch of a pod are taken', async () => {
     [],
   );
   expect(await patched('- { op: add, path: /maxPods, value: 50 }\n', 'kubeletconfiguration+json.yaml')).toEqual([]);
-  expect(await patched('spec: { maxPod: 1 }\n', 'kube-apiserver0+merge.yaml')).toEqual([]);
+  expect(await patched('spec: { priority: 1 }\n', 'kube-apiserver0+merge.yaml')).toEqual([]);
 });
 
 test.each([
@@ -42,6 +42,23 @@ test.each([
     '- { op: add, path: /spec/containers/0/command/-, value: --no-such-flag=1 }\n',
     /kube-scheduler of Kubernetes 1\.36 has no flag --no-such-flag/,
   ],
+  ['etcd.yaml', 'spec: text\n---\n- 1\n', /spec: must be a mapping of settings/],
+  ['etcd.yaml', 'spec: { maxPod: 1 }\n', /spec\.maxPod: there is no such field/],
+  [
+    'kube-apiserver.yaml',
+    'spec: { containers: [{ name: kube-apiserver, resource: {} }] }\n',
+    /spec\.containers\[0\]\.resource: there is no such field; did you mean resources\?/,
+  ],
+  [
+    'kube-apiserver.yaml',
+    'spec: { containers: [{ name: kube-apiserver, livenessProbe: { failureThreshold: "8" } }] }\n',
+    /livenessProbe\.failureThreshold: must be a whole number: remove the quotes: 8/,
+  ],
+  [
+    'corednsdeployment.yaml',
+    'spec: { template: { spec: { nodeSelectors: { a: b } } } }\n',
+    /spec\.template\.spec\.nodeSelectors: there is no such field; did you mean nodeSelector\?/,
+  ],
 ])('a patch of a pod that cannot work is refused: %s %s', async (name, content, message) => {
   expect(await patched(content, name)).toEqual([expect.stringMatching(message)]);
 });
@@ -49,6 +66,15 @@ test.each([
 test.each([
   ['kube-apiserver.yaml', 'spec: { containers: [{ name: kube-apiserver, resources: { requests: { cpu: 1 } } }] }\n'],
   ['kube-apiserver+json.yaml', '- { op: add, path: /spec/containers/0/command/-, value: --profiling=false }\n'],
+  [
+    'kube-apiserver.yaml',
+    'spec: { $setElementOrder/volumes: [], volumes: [{ $patch: delete, name: a }, { name: b, emptyDir: { medium: HugePages-2Mi } }] }\n',
+  ],
+  [
+    'kube-apiserver.yaml',
+    'spec: { containers: [{ name: kube-apiserver, livenessProbe: { httpGet: { port: probe-port } }, image: null }] }\n',
+  ],
+  ['corednsdeployment.yaml', 'spec: { replicas: 3, template: { spec: { tolerations: [{ operator: Exists }] } } }\n'],
   ['etcd+merge.yaml', 'metadata: { annotations: { a: --b } }\nspec: { priority: 1 }\n'],
 ])('a patch of a pod that works is taken: %s %s', async (name, content) => {
   expect(await patched(content, name)).toEqual([]);

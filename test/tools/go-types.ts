@@ -119,6 +119,7 @@ const OWN_FORMS: Readonly<Record<string, TypeName>> = {
   // What refers to other objects of the cluster, which no static pod can have.
   'core/v1.EnvVarSource': 'any',
   'core/v1.ResourceList': '{}quantity',
+  'util/intstr.IntOrString': 'any',
 };
 
 /**

@@ -39,6 +39,27 @@ const componentTypes = (release: Release): readonly GoTypes[] => [
   typesOf(release, 'kube-proxy', 'config/v1alpha1', ['KubeProxyConfiguration']),
 ];
 
+/**
+ * What a pod can have beside the types of the components, for patches: without documentation, which nothing prints, and
+ * with any text for an enumeration, since some of them are open.
+ */
+function podTypes(release: Release): GoTypes {
+  const known = componentTypes(release).flatMap(({ types }) => [...types.keys()]);
+  const { types, enums } = typesOf(release, 'api', 'core/v1', ['PodSpec']);
+  const plain = (type: string): string => type.replace(/\w+$/, (name) => (enums.has(name) ? 'text' : name));
+  return {
+    enums: new Map(),
+    types: new Map(
+      [...types]
+        .filter(([name]) => !known.includes(name))
+        .map(([name, fields]) => [
+          name,
+          new Map([...fields].map(([field, { type }]) => [field, { type: plain(type), doc: '' }])),
+        ]),
+    ),
+  };
+}
+
 /** What has types, by the name that a range gives it: a minor of `RELEASES`, or something older. */
 const typed: readonly (readonly [label: string, types: readonly GoTypes[]])[] = [
   ['1.23', componentTypes(OLD)],
@@ -51,6 +72,7 @@ const typed: readonly (readonly [label: string, types: readonly GoTypes[]])[] = 
         [
           ...componentTypes(release),
           typesOf(release, 'kubernetes', `${KUBEADM}/v1beta4`, [...ROOTS, 'ResetConfiguration']),
+          podTypes(release),
         ],
       ] as const,
   ),

@@ -3,23 +3,23 @@ import { flagType, knownVersion } from '../../kubeadm/tables.value.ts';
 import { mismatches } from '../../kubeadm/typed.value.ts';
 import { isObject } from '../../shell/decode.ts';
 import { showPath } from '../schema/path.ts';
+import { below } from './rules/kubernetes/places.ts';
+
+/** The documents of a patch; those that no YAML reader understands are left to kubeadm. */
+const documentsIn = (content: string): readonly unknown[] =>
+  parseAllDocuments(content, { logLevel: 'silent' }).flatMap((document): readonly unknown[] =>
+    document.errors.length > 0 ? [] : [document.toJS() as unknown],
+  );
 
 /**
- * What a kubelet would not know in a patch of its configuration (`kubeletconfiguration…`), each with its field. Empty
- * for a JSON patch, for directives of strategic patches, and for a version that is newer than the tables.
+ * What this type of the tables has not, below `keys` of a patch. Directives of strategic patches, and what says of
+ * which kind an object is, are no fields of a type.
  */
-function kubeletPatchProblems(content: string, version: string): readonly string[] {
-  const { minor, isSure } = knownVersion(version);
-  if (!isSure) return [];
-  return parseAllDocuments(content, { logLevel: 'silent' }).flatMap((document) => {
-    const patch: unknown = document.errors.length > 0 ? undefined : document.toJS();
-    if (!isObject(patch)) return [];
-    return mismatches(patch, 'KubeletConfiguration', minor)
-      .filter(({ keys }) => !['apiVersion', 'kind'].includes(String(keys[0])))
-      .filter(({ keys }) => !keys.some((key) => String(key).startsWith('$')))
-      .map(({ keys, message }) => `${showPath(keys)}: ${message}`);
-  });
-}
+const unknownIn = (value: unknown, type: string, minor: number, keys: readonly string[] = []): readonly string[] =>
+  mismatches(value, type, minor, keys)
+    .filter((one) => !['apiVersion', 'kind'].includes(String(one.keys[0])))
+    .filter((one) => !one.keys.some((key) => String(key).startsWith('$')))
+    .map((one) => `${showPath(one.keys)}: ${one.message}`);
 
 /** Components whose static pods kubeadm patches. */
 const PODS = ['kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'etcd'] as const;
@@ -54,29 +54,38 @@ function podProblems(patch: Readonly<Record<string, unknown>>, isMerge: boolean)
   ];
 }
 
-/**
- * What is wrong in a patch of a static pod, as far as the tables tell: fields of the pod itself, and flags that its
- * component does not have in this version. Empty for patches of other targets.
- */
-function podPatchProblems(name: string, content: string, version: string): readonly string[] {
+/** Targets whose pods are made from a template. */
+const TEMPLATED = ['corednsdeployment', 'kubeproxydaemonset'];
+
+/** Where a patch of this target has the specification of a pod. */
+const specOf = (name: string): readonly string[] =>
+  TEMPLATED.some((one) => name.startsWith(one)) ? ['spec', 'template', 'spec'] : ['spec'];
+
+/** Flags of a static pod's component that this version does not have. */
+function unknownFlags(name: string, patch: unknown, minor: number): readonly string[] {
   const component = PODS.find((one) => name.startsWith(one));
   if (component === undefined) return [];
+  const spec = isObject(patch) ? patch['spec'] : Array.isArray(patch) ? patch : [];
+  return textsIn(spec)
+    .flatMap((text) => /^--([\w-]+)(?:=|$)/.exec(text)?.[1] ?? [])
+    .filter((flag) => flagType(component, flag, minor) === undefined)
+    .map((flag) => `${component} of Kubernetes 1.${String(minor)} has no flag --${flag}, and would end at once`);
+}
+
+/**
+ * What is wrong in a patch file of kubeadm, as far as the tables of the version tell: fields and types of the kubelet's
+ * configuration and of pods, and flags of components. A version that is newer than the tables may have more of them.
+ */
+export function patchProblems(name: string, content: string, version: string): readonly string[] {
   const { minor, isSure } = knownVersion(version);
-  return parseAllDocuments(content, { logLevel: 'silent' }).flatMap((document) => {
-    const patch: unknown = document.errors.length > 0 ? undefined : document.toJS();
-    const spec = isObject(patch) ? patch['spec'] : Array.isArray(patch) ? patch : [];
-    const flags = textsIn(spec).flatMap((text) => /^--([\w-]+)(?:=|$)/.exec(text)?.[1] ?? []);
+  return documentsIn(content).flatMap((patch) => {
+    if (name.startsWith('kubeletconfiguration'))
+      return isSure && isObject(patch) ? unknownIn(patch, 'KubeletConfiguration', minor) : [];
+    const keys = specOf(name);
     return [
-      ...(isObject(patch) ? podProblems(patch, name.includes('+merge.')) : []),
-      ...flags
-        .filter((flag) => isSure && flagType(component, flag, minor) === undefined)
-        .map((flag) => `${component} of Kubernetes 1.${String(minor)} has no flag --${flag}, and would end at once`),
+      ...(isObject(patch) && keys.length === 1 ? podProblems(patch, name.includes('+merge.')) : []),
+      ...(isSure ? unknownIn(below(patch, ...keys), 'PodSpec', minor, keys) : []),
+      ...(isSure ? unknownFlags(name, patch, minor) : []),
     ];
   });
 }
-
-/** What is wrong in a patch file of kubeadm, as far as the tables of the version tell. */
-export const patchProblems = (name: string, content: string, version: string): readonly string[] =>
-  name.startsWith('kubeletconfiguration')
-    ? kubeletPatchProblems(content, version)
-    : podPatchProblems(name, content, version);
