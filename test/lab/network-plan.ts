@@ -21,6 +21,9 @@ export const MORE_IMAGES_PORT = 5002;
 /** The same for Cilium's images. */
 export const CILIUM_IMAGES_PORT = 5003;
 
+/** The same for Calico's images. */
+export const CALICO_IMAGES_PORT = 5004;
+
 /** Package repositories, plain HTTP with signed indexes. */
 export const PACKAGES_PORT = 8080;
 
@@ -35,6 +38,9 @@ export const MORE_IMAGES_URL = `http://${GATEWAY}:${MORE_IMAGES_PORT}`;
 
 /** URL of the registry of Cilium's images. */
 export const CILIUM_IMAGES_URL = `http://${GATEWAY}:${CILIUM_IMAGES_PORT}`;
+
+/** URL of the registry of Calico's images. */
+export const CALICO_IMAGES_URL = `http://${GATEWAY}:${CALICO_IMAGES_PORT}`;
 
 /** Bridges and the networks behind them: SSH and the way out; the cluster's own where a host has two interfaces. */
 export const BRIDGES = [

@@ -256,6 +256,8 @@ export function recipes(
     [HELM_PATH]: helm,
     [CILIUM_PATH]: cilium,
     [CILIUM_IMAGES_PATH]: ciliumImages(mirrors, { bootstrap, tools, cni }),
+    [CALICO_PATH]: calico,
+    [CALICO_IMAGES_PATH]: calicoImages(mirrors, { bootstrap, tools, cni }),
   };
   return { systems, tools, images, repositories, onDemand };
 }
@@ -346,12 +348,44 @@ const ciliumImages = (
     CILIUM: cilium,
     CNI: needs.cni,
     TOOLS: needs.tools,
-    COMPILER: {
-      ...{ name: 'cilium-compiler', recipe: 'cilium-compiler' },
-      needs: { BOOTSTRAP: needs.bootstrap },
-      settings: { MIRROR: debian },
-    },
+    COMPILER: compiler(debian, needs.bootstrap),
   },
+});
+
+/** A tree of Debian with what agents of networks call: the compiler for BPF, and ipset. */
+const compiler = (mirror: string, bootstrap: Artifact): Artifact => ({
+  ...{ name: 'cilium-compiler', recipe: 'cilium-compiler' },
+  needs: { BOOTSTRAP: bootstrap },
+  settings: { MIRROR: mirror },
+});
+
+/** The folder with the manifests of Calico's operator, and the programs of its images. */
+export const CALICO_PATH = 'calico';
+
+/** Where the storage of the registry is that has Calico's images alone. */
+export const CALICO_IMAGES_PATH = 'calico-images';
+
+const calico: Artifact = {
+  name: `calico-${VERSIONS.calico.programs}`,
+  recipe: 'calico',
+  params: {
+    VERSION: `v${VERSIONS.calico.programs}`,
+    MODULE: VERSIONS.calico.module,
+    API: VERSIONS.calico.api,
+    OPERATOR: `v${VERSIONS.calico.operator}`,
+    REGISTRAR: VERSIONS.calico.registrar,
+  },
+  go: true,
+};
+
+/** The images of Calico's operator, and those that it asks for. */
+const calicoImages = (
+  { debian }: Mirrors,
+  needs: Readonly<Record<'bootstrap' | 'tools' | 'cni', Artifact>>,
+): Artifact => ({
+  ...{ name: 'calico-images', recipe: 'calico-images', shared: REGISTRY_SCRIPTS },
+  params: { VERSION: `v${VERSIONS.calico.tag}`, OPERATOR: `v${VERSIONS.calico.operator}` },
+  needs: { CALICO: calico, CNI: needs.cni, TOOLS: needs.tools, COMPILER: compiler(debian, needs.bootstrap) },
 });
 
 /** CRI-O's repositories of one minor, with crictl. It is published as packages only, so it is compiled, when a host wants it. */

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { LabError } from './errors.ts';
 import { withLock } from './flock.ts';
 import {
+  CALICO_IMAGES_PORT,
   CILIUM_IMAGES_PORT,
   GATEWAY,
   MORE_IMAGES_PORT,
@@ -17,7 +18,7 @@ import {
 } from './network-plan.ts';
 import { paths } from './paths.ts';
 import { recordedProcess, signal } from './process-id.ts';
-import { CILIUM_IMAGES_PATH, KUBE_VIP_PATH } from './recipes.ts';
+import { CALICO_IMAGES_PATH, CILIUM_IMAGES_PATH, KUBE_VIP_PATH } from './recipes.ts';
 import { ensureTls, tls } from './tls.ts';
 import { PATIENCE_MS, waitUntil } from './wait-until.ts';
 
@@ -34,6 +35,7 @@ interface Service {
 const MORE_REGISTRIES = [
   { name: 'more-images', port: MORE_IMAGES_PORT, folder: join(paths.www, KUBE_VIP_PATH) },
   { name: 'cilium-images', port: CILIUM_IMAGES_PORT, folder: join(paths.www, CILIUM_IMAGES_PATH) },
+  { name: 'calico-images', port: CALICO_IMAGES_PORT, folder: join(paths.www, CALICO_IMAGES_PATH) },
 ] as const;
 
 const SERVICE_NAMES = ['packages', 'registry', 'private-registry', ...MORE_REGISTRIES.map(({ name }) => name)] as const;

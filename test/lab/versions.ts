@@ -69,6 +69,18 @@ export const VERSIONS = {
   helm: '3.19.0',
   /** The newest whose modules can be had. */
   cilium: '1.19.5',
+  /**
+   * The newest of which Go's proxy has a module with everything in it, and the newest operator, which asks for images of a newer tag: the
+   * lab's have that tag.
+   */
+  calico: {
+    programs: '3.28.5',
+    module: 'v1.11.0-cni-plugin.0.20250813170300-a0db560f0520',
+    api: 'v0.0.0-20240708202104-e3f70b269c2c',
+    operator: '1.36.5',
+    tag: '3.29.2',
+    registrar: 'v2.13.0',
+  },
 } as const;
 
 /** An older patch of the lab's containerd, that one, and a newer minor: what a change of its version goes through. Made when a test asks. */
