@@ -30,6 +30,12 @@ export interface Flannel {
 export interface Calico {
   /** Registry, and path if there is one, of Calico's images. Default: the operator's own. */
   readonly imageRepository?: string;
+  /** How packets reach pods of other hosts, in the words of the operator. */
+  readonly encapsulation: 'VXLAN' | 'VXLANCrossSubnet' | 'IPIP' | 'IPIPCrossSubnet' | 'None';
+  /** True: nodes tell each other by BGP where pods are. */
+  readonly bgp: boolean;
+  /** True: packets between pods of different hosts are encrypted. */
+  readonly wireguard: boolean;
 }
 
 /** Settings of Cilium. */

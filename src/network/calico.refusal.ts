@@ -22,10 +22,10 @@ function networkOf(installation: JsonObject) {
  * these settings as a side effect: the network of every node would change under its running pods.
  */
 export function calicoRefusals(
-  { name }: InventoryWith<'calico'>,
+  { name, network }: InventoryWith<'calico'>,
   { cluster }: Fleet,
 ): readonly Refused<'windows-network'>[] {
-  if (cluster.state !== 'up') return [];
+  if (network.windows === undefined || cluster.state !== 'up') return [];
   const live = cluster.objects.get(INSTALLATION);
   if (live === undefined) return [];
   const { bgp, linuxDataplane, encapsulations } = ofCluster(cluster, 'the Installation of Calico', () =>

@@ -18,6 +18,10 @@ import type { InventoryWith } from './plugin.value.ts';
  */
 const NATIVE_CRD = 'apiextensions.k8s.io/v1/CustomResourceDefinition//ipamconfigurations.projectcalico.org';
 
+/** True where the cluster itself serves the API projectcalico.org/v3. */
+const isNative = ({ network: { manifests } }: Inventory): boolean =>
+  manifests.flatMap(({ objects }) => objects).some((object) => objectKey(object) === NATIVE_CRD);
+
 /** The operator's fields for the registry and the path in it. */
 function imagesFrom({ network: { calico: settings } }: InventoryWith<'calico'>): JsonObject {
   const { imageRepository } = settings;
@@ -52,14 +56,12 @@ const installation = (inventory: InventoryWith<'calico'>): JsonObject => ({
       linuxDataplane: 'Iptables',
       ...(inventory.network.mtu === undefined ? {} : { mtu: inventory.network.mtu }),
       ...(inventory.network.windows === undefined ? {} : { windowsDataplane: 'HNS' }),
-      // Windows hosts support neither BGP with VXLAN, nor IPIP, nor VXLAN only between subnets. These settings are the
-      // same without Windows hosts, which may join later.
-      bgp: 'Disabled',
+      bgp: inventory.network.calico.bgp ? 'Enabled' : 'Disabled',
       ipPools: eachOf(inventory.network.podSubnet).map((cidr) => ({
         name: `default-${familyOf(cidr).toLowerCase()}-ippool`,
         cidr,
         blockSize: familyOf(cidr) === 'IPv6' ? 122 : 26,
-        encapsulation: 'VXLAN',
+        encapsulation: inventory.network.calico.encapsulation,
         natOutgoing: 'Enabled',
         nodeSelector: 'all()',
       })),
@@ -78,16 +80,26 @@ const installation = (inventory: InventoryWith<'calico'>): JsonObject => ({
  * Calico's IPAM with strictAffinity. Without it Linux nodes borrow addresses of Windows nodes, and Calico refuses to
  * start on such a Windows node.
  */
-function strictAffinity({ network: { manifests } }: Inventory): JsonObject {
-  const keys = manifests.flatMap(({ objects }) => objects).map(objectKey);
-  return {
-    ...(keys.includes(NATIVE_CRD)
-      ? { apiVersion: 'projectcalico.org/v3', kind: 'IPAMConfiguration' }
-      : { apiVersion: 'crd.projectcalico.org/v1', kind: 'IPAMConfig' }),
-    metadata: { name: 'default' },
-    spec: { strictAffinity: true, autoAllocateBlocks: true },
-  };
-}
+const strictAffinity = (inventory: Inventory): JsonObject => ({
+  ...(isNative(inventory)
+    ? { apiVersion: 'projectcalico.org/v3', kind: 'IPAMConfiguration' }
+    : { apiVersion: 'crd.projectcalico.org/v1', kind: 'IPAMConfig' }),
+  metadata: { name: 'default' },
+  spec: { strictAffinity: true, autoAllocateBlocks: true },
+});
+
+/** Felix' settings for all nodes, to which Calico adds its own. Without WireGuard too: the object must stay. */
+const felix = (inventory: InventoryWith<'calico'>): JsonObject => ({
+  apiVersion: isNative(inventory) ? 'projectcalico.org/v3' : 'crd.projectcalico.org/v1',
+  kind: 'FelixConfiguration',
+  metadata: { name: 'default' },
+  spec: Object.fromEntries(
+    familiesOf(inventory).map((family) => [
+      family === 'IPv6' ? 'wireguardEnabledV6' : 'wireguardEnabled',
+      inventory.network.calico.wireguard,
+    ]),
+  ),
+});
 
 /**
  * Where Calico's pods reach the API. Those without the host's network cannot use a port of the host's loopback
@@ -113,11 +125,12 @@ function endpoint(inventory: Inventory): JsonObject {
   };
 }
 
-/** The objects from which Calico's operator installs Calico. Not tested in our lab, which does not have its images. */
+/** The objects from which Calico's operator installs Calico. */
 export const calicoObjects = (inventory: InventoryWith<'calico'>): readonly JsonObject[] => [
   endpoint(inventory),
   installation(inventory),
   strictAffinity(inventory),
+  felix(inventory),
 ];
 
 const fileName = (source: string): string => source.split('/').at(-1)!;
@@ -135,5 +148,9 @@ export const calicoOperator: PluginPart<'calico'> = {
 /** Calico's objects. The operator adds fields to them, so kbuild compares the hash of what it applied. */
 export const calico: PluginPart<'calico'> = {
   name: 'calico',
-  manifest: (inventory) => ({ title: 'Calico (VXLAN)', objects: calicoObjects(inventory), compare: 'hash' }),
+  manifest: (inventory) => {
+    const { encapsulation, bgp, wireguard } = inventory.network.calico;
+    const how = [encapsulation, ...(bgp ? ['BGP'] : []), ...(wireguard ? ['WireGuard'] : [])].join(', ');
+    return { title: `Calico (${how})`, objects: calicoObjects(inventory), compare: 'hash' };
+  },
 };

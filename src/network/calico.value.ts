@@ -1,5 +1,7 @@
 import type { ListeningPort } from '../inventory/network-plugins.ts';
-import { type NetworkPlugin, vxlanBytes, type WindowsPlugin } from './plugin.value.ts';
+import { familiesOf, hasIpv6 } from '../inventory/addresses.ts';
+import type { Inventory } from '../inventory/inventory.ts';
+import { type InventoryWith, type NetworkPlugin, vxlanBytes, type WindowsPlugin } from './plugin.value.ts';
 
 /** Key of the object that tells Calico's operator what to install. */
 export const INSTALLATION = 'operator.tigera.io/v1/Installation//default';
@@ -17,6 +19,37 @@ const LINUX_PORTS: readonly ListeningPort[] = [
   { port: 9099, protocol: 'tcp', program: 'calico-node', from: 'itself' },
 ];
 
+const WIREGUARD_PORTS = { IPv4: 51_820, IPv6: 51_821 } as const;
+
+/** Bytes of WireGuard's headers (felix/config), which take the place of the tunnel's. */
+const wireguardBytes = (inventory: Inventory): number => (hasIpv6(inventory) ? 80 : 60);
+
+/** Bytes of the tunnel's headers. */
+function tunnelBytes(inventory: InventoryWith<'calico'>): number {
+  const { encapsulation } = inventory.network.calico;
+  if (encapsulation === 'None') return 0;
+  return encapsulation.startsWith('IPIP') ? 20 : vxlanBytes(inventory);
+}
+
+const vxlanPort = ({ network }: InventoryWith<'calico'>): number | undefined =>
+  network.calico.encapsulation.startsWith('VXLAN') ? VXLAN_PORT : undefined;
+
+/** Ports at which packets of pods, and routes to them, arrive from other nodes. */
+function carried(inventory: InventoryWith<'calico'>): readonly ListeningPort[] {
+  const { bgp, wireguard } = inventory.network.calico;
+  const port = vxlanPort(inventory);
+  return [
+    ...(port === undefined ? [] : [{ port, protocol: 'udp', program: 'calico', from: 'nodes' } as const]),
+    ...(bgp ? [{ port: 179, protocol: 'tcp', program: 'bird', from: 'nodes' } as const] : []),
+    ...(wireguard ? familiesOf(inventory) : []).map((family) => ({
+      port: WIREGUARD_PORTS[family],
+      protocol: 'udp' as const,
+      program: 'calico',
+      from: 'nodes' as const,
+    })),
+  ];
+}
+
 /** Folders with the state of the node and its pods, sockets, logs, and the node's name. */
 const WINDOWS_FOLDERS = ['C:\\var\\lib\\calico', 'C:\\var\\run\\calico', 'C:\\var\\log\\calico', 'C:\\CalicoWindows'];
 
@@ -32,7 +65,7 @@ const windows: WindowsPlugin<'calico'> = {
   programs: () => [],
 };
 
-/** Calico, installed by its operator: VXLAN without BGP, as Windows hosts need it. */
+/** Calico, installed by its operator. */
 export const calico: NetworkPlugin<'calico'> = {
   name: 'calico',
   title: 'Calico',
@@ -48,27 +81,32 @@ export const calico: NetworkPlugin<'calico'> = {
   files: [
     '/etc/cni/net.d/10-calico.conflist',
     '/etc/cni/net.d/calico-kubeconfig',
+    '/opt/cni/bin/calico',
+    '/opt/cni/bin/calico-ipam',
+    '/usr/libexec/kubernetes/kubelet-plugins/volume/exec/nodeagent~uds',
     '/var/lib/calico',
     '/var/log/calico',
     '/run/calico',
+    '/run/nodeagent',
   ],
-  interfaces: /^(?:cali|vxlan(?:-v6)?[.]calico$)/,
+  interfaces: /^(?:cali|vxlan(?:-v6)?[.]calico$|wireguard[.]cali$|wg-v6[.]cali$)/,
   interfaceNames: ['cali*', 'tunl*', 'vxlan.calico', 'vxlan-v6.calico', 'wireguard.cali', 'wg-v6.cali'],
   chains: ['cali-'],
+  // Of its dataplane of nftables, and of the families of ARP since 3.30 with each dataplane.
+  tables: ['calico', 'calico-arp'],
+  kernel: { least: '5.10', features: [] },
   ofNode: { interfaces: [], files: [] },
   owns: {},
   windows,
-  vxlanPort: () => VXLAN_PORT,
-  overheadBytes: vxlanBytes,
-  ports: (_, { os }) => [
-    { port: VXLAN_PORT, protocol: 'udp', program: 'calico', from: 'nodes' },
-    ...(os === 'linux' ? LINUX_PORTS : []),
-  ],
+  vxlanPort,
+  overheadBytes: (inventory) =>
+    Math.max(tunnelBytes(inventory), inventory.network.calico.wireguard ? wireguardBytes(inventory) : 0),
+  ports: (inventory, { os }) => [...carried(inventory), ...(os === 'linux' ? LINUX_PORTS : [])],
   // The operator decides which images its pods run.
   images: () => [],
   leaves: () => ({
-    // The tunnel, and the host's end of each pod's veth pair.
-    interfaces: /^(?:vxlan(?:-v6)?\.calico|cali[0-9a-f]{11})$/,
+    // The tunnels, and the host's end of each pod's veth pair. tunl0 is the kernel's own.
+    interfaces: /^(?:vxlan(?:-v6)?\.calico|wireguard\.cali|wg-v6\.cali|cali[0-9a-f]{11})$/,
     // One blackhole route for each block of addresses of the host's pods.
     blackholes: true,
   }),

@@ -36,7 +36,7 @@ if command -v nft >/dev/null && list_chains; then
         family=${line#table }
         family=${family%% *}
         for name in $TABLES; do
-          case $line in "table ip $name" | "table ip6 $name") echo "nft ${line#table }" ;; esac
+          case $line in "table ip $name" | "table ip6 $name" | "table arp $name") echo "nft ${line#table }" ;; esac
         done
         ;;
       *[[:space:]]'chain '*)

@@ -32,7 +32,7 @@ for kind in $kinds; do clean "$kind"; done
 
 if command -v nft >/dev/null; then
   for table in $TABLES; do
-    for family in ip ip6; do
+    for family in ip ip6 arp; do
       if nft list table $family "$table" >/dev/null 2>&1; then nft delete table $family "$table"; fi
     done
   done

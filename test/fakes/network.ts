@@ -1,5 +1,5 @@
 import type { Inventory } from '../../src/inventory/inventory.ts';
-import type { Cilium, Flannel, WindowsFlannel } from '../../src/inventory/network-plugins.ts';
+import type { Calico, Cilium, Flannel, WindowsFlannel } from '../../src/inventory/network-plugins.ts';
 import type { InventoryWith } from '../../src/network/plugin.value.ts';
 
 const common = {
@@ -36,10 +36,17 @@ export const mixedFlannel = (windows: Partial<WindowsFlannel> = {}): InventoryWi
     { mode: 'overlay', services: false, flannelImage: 'f', kubeProxyImage: 'k', ...windows },
   );
 
-/** Calico without manifests of its operator. */
+/** Calico with the defaults of an inventory, without manifests of its operator. */
 export const calicoNetwork = (
   over: Partial<InventoryWith<'calico'>['network']> = {},
-): InventoryWith<'calico'>['network'] => ({ ...common, plugin: 'calico', calico: {}, windows: undefined, ...over });
+  calico: Partial<Calico> = {},
+): InventoryWith<'calico'>['network'] => ({
+  ...common,
+  plugin: 'calico',
+  calico: { encapsulation: 'VXLAN', bgp: false, wireguard: false, ...calico },
+  windows: undefined,
+  ...over,
+});
 
 /** Cilium with the defaults of an inventory. */
 export const ciliumNetwork = (cilium: Partial<Cilium> = {}): InventoryWith<'cilium'>['network'] => ({

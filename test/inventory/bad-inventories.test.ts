@@ -360,10 +360,10 @@ const VALUES: readonly Bad[] = [
     /windows\.downloads\.network, the folder that holds flanneld\.exe.*missing: flanneld\.exe, host-local\.exe, sdnoverlay\.exe/,
   ],
   [
-    'Calico without its operator',
+    'Calico without version and operator',
     line(5, 'network:\n  plugin: calico'),
-    '6:3 network.calico.operator:',
-    /is required: the manifests of Calico's operator and its CRDs/,
+    '6:3 network.calico.version:',
+    /is required, e\.g\. 3\.33\.1; or network\.calico\.operator/,
   ],
   [
     'Calico’s operator over plain HTTP',

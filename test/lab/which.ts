@@ -87,7 +87,7 @@ const CONNECTIONS = [
 const CHECKS = [...scenario('preflight', 'faults'), ...long('health', 'field')];
 const WINDOWS = [
   ...scenario('windows'),
-  ...long('windows-host-gw', 'windows-programs', 'windows-services', 'windows-wine'),
+  ...long('windows-calico', 'windows-host-gw', 'windows-programs', 'windows-services', 'windows-wine'),
 ];
 const RUNTIMES = [
   ...scenario('hosts', 'variants'),
@@ -95,7 +95,8 @@ const RUNTIMES = [
 ];
 const NETWORKS = [
   ...scenario('cluster', 'firewall'),
-  ...long('calico', 'charts', 'cilium', 'ipv6', 'kube-proxy-mode', 'service-subnets', 'dns', 'windows-host-gw'),
+  ...long('calico', 'charts', 'cilium', 'ipv6', 'kube-proxy-mode', 'service-subnets', 'dns'),
+  ...long('windows-calico', 'windows-host-gw'),
 ];
 const BACKUPS = long('backup', 'all-lost', 'restore');
 const SESSIONS = [

@@ -52,7 +52,8 @@ test('flannel on Windows hosts does not change from pods to services or back', (
 });
 
 describe('Calico', () => {
-  const calico = withNetwork(inventoryOf(), calicoNetwork());
+  const windows = { mode: 'calico', services: false, kubeProxyImage: 'kube-proxy' } as const;
+  const calico = withNetwork(inventoryOf(), calicoNetwork({ windows }));
   const installation = calicoObjects(calico).find(({ kind }) => kind === 'Installation')!;
   const live = (calicoNetwork: JsonObject) =>
     fleetIn(
@@ -85,7 +86,8 @@ describe('Calico', () => {
     expect(refused!.remedy).toContain('kubectl edit installation default');
   });
 
-  test('is not judged in a cluster with another plugin', () => {
+  test('is not judged in a cluster with another plugin, and where the inventory has no Windows hosts', () => {
     expect(networkRefusals(inventoryOf(), live({}))).toEqual([]);
+    expect(networkRefusals(withNetwork(inventoryOf(), calicoNetwork()), live({ bgp: 'Enabled' }))).toEqual([]);
   });
 });

@@ -11,7 +11,7 @@ import { INSTALLATION } from '../../src/network/calico.value.ts';
 import { networkRefusals } from '../../src/network/plugins.refusal.ts';
 import { type JsonObject, kubeconfigOf, withInClusters } from '../../src/shell/decode.ts';
 import { clusterOf, cp1, fleetIn, inventoryOf, joinedHost } from '../fakes/cluster.ts';
-import { flannelNetwork, mixedFlannel, withNetwork } from '../fakes/network.ts';
+import { calicoNetwork, flannelNetwork, mixedFlannel, withNetwork } from '../fakes/network.ts';
 
 const inventory = inventoryOf();
 const mixed = withNetwork(withNetwork(inventory, flannelNetwork()), mixedFlannel());
@@ -24,8 +24,9 @@ const NET_CONF = 'v1/ConfigMap/kube-flannel/kube-flannel-cfg';
 const COREDNS = 'apps/v1/Deployment/kube-system/coredns';
 const dns = { ...inventory, dns: { ...inventory.dns, replicas: 3 } };
 
+const windows = { mode: 'calico', services: false, kubeProxyImage: 'kube-proxy' } as const;
 const calico = (installation: JsonObject) => () =>
-  calicoRefusals(inventory as never, fleetWith(INSTALLATION, installation));
+  calicoRefusals(withNetwork(inventory, calicoNetwork({ windows })), fleetWith(INSTALLATION, installation));
 
 const CASES: readonly (readonly [string, () => unknown])[] = [
   ['an Installation of Calico that has a number as its spec', calico({ spec: 5 })],

@@ -39,6 +39,54 @@ const windows = z
       'The network of Windows hosts. With flannel its kind follows flannel.backend: overlay, or host-gw (l2bridge).',
   });
 
+/** `network.calico:` */
+const calicoSettings = z.strictObject({
+  version: text(/^3\.\d+\.\d+$/, 'an exact version, e.g. "3.33.1"')
+    .exactOptional()
+    .meta({
+      description:
+        "Version of Calico, 3.27.0 or newer: its operator's manifests are fetched from its project's repository. " +
+        'Upgrade one minor at a time.',
+    }),
+  sha256: z
+    .record(z.string(), sha256())
+    .default({})
+    .meta({
+      examples: [{ 'tigera-operator.yaml': '0123456789abcdef'.repeat(4) }],
+      description: 'SHA-256 of these manifests, by the names of their files. Default: what kbuild knows.',
+    }),
+  operator: z
+    .array(manifestEntry())
+    .default([])
+    .meta({
+      description:
+        "Instead of version: the manifests of Calico's operator and its CRDs, of one version from 3.27 on, as files " +
+        'or https:// URLs, e.g. a mirror; or mappings of source and sha256.',
+    }),
+  imageRepository: imageRepository().exactOptional().meta({
+    description: "Where the operator takes Calico's images from. Default: what it was made with.",
+  }),
+  encapsulation: z
+    .enum(['vxlan', 'vxlan-cross-subnet', 'ipip', 'ipip-cross-subnet', 'none'])
+    .default('vxlan')
+    .meta({
+      description:
+        'How packets reach pods of other hosts: by tunnels, by tunnels between subnets alone, or by routes (none: ' +
+        'nothing between the hosts filters by address).',
+    }),
+  bgp: z
+    .boolean()
+    .exactOptional()
+    .meta({
+      description:
+        'True: nodes tell each other by BGP, each with each, where pods are. Default: true with ipip and none, which ' +
+        'need it; else false.',
+    }),
+  wireguard: z.boolean().default(false).meta({
+    description: 'True: packets between pods of different hosts are encrypted, which needs kernel 5.6.',
+  }),
+});
+
 /** `network.cilium:` */
 export const ciliumSettings = z.strictObject({
   version: text(/^1\.\d+\.\d+$/, 'an exact version, e.g. "1.19.5"')
@@ -90,8 +138,8 @@ export const network = z
       .meta({
         examples: ['none'],
         description:
-          'Network plugin. calico (not run): by its operator, VXLAN without BGP, as Windows hosts need it. cilium: ' +
-          'by its chart, with or without kube-proxy. none: install one yourself, e.g. by manifests.',
+          'Network plugin. calico: by its operator. cilium: by its chart, with or without kube-proxy. none: ' +
+          'install one yourself, e.g. by manifests.',
       }),
     podSubnet: cidrs()
       .default('10.244.0.0/16')
@@ -171,22 +219,7 @@ export const network = z
       })
       .prefault({})
       .meta({ description: 'Settings of flannel.' }),
-    calico: z
-      .strictObject({
-        operator: z
-          .array(manifestEntry())
-          .default([])
-          .meta({
-            description:
-              "Manifests of Calico's operator and its CRDs: YAML files, or https:// URLs with the version in them, " +
-              'of 3.27 or later; or mappings of source and sha256.',
-          }),
-        imageRepository: imageRepository().exactOptional().meta({
-          description: "Where the operator takes Calico's images from. Default: what it was made with.",
-        }),
-      })
-      .prefault({})
-      .meta({ description: 'Settings of Calico.' }),
+    calico: calicoSettings.prefault({}).meta({ description: 'Settings of Calico.' }),
     cilium: ciliumSettings.exactOptional().meta({ description: 'Settings of Cilium.' }),
     windows,
     testImage: image()
