@@ -7,7 +7,7 @@ import { up } from './commands/up.phases.ts';
 import { changesIn, plan as planOf, type PlannedChange as Planned, waitsIn, withoutAbsent } from './engine/plan.ts';
 import { FactError, KbuildError, type Problem, UsageError } from './errors.ts';
 import { loadInventory as load } from './inventory/file/load.ts';
-import { secretData } from './inventory/file/secret-data.ts';
+import { secretData } from './inventory/file/manifests.ts';
 import type { Inventory } from './inventory/inventory.ts';
 import { masker, type Masker, maskError } from './report/mask.ts';
 import { connect as connectHosts } from './session/connect.ts';

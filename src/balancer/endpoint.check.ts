@@ -15,7 +15,7 @@ import { supportedDistribution } from '../host/packages/distributions.value.ts';
 import { addressesOf, endpointHost } from '../inventory/addresses.ts';
 import { balancers, controlPlanes } from '../inventory/hosts.ts';
 import { paths } from '../paths.ts';
-import type { EndpointAnswer } from './endpoint.facts.ts';
+import type { EndpointAnswer } from './balancer.facts.ts';
 
 const endpointName: Check = {
   name: 'endpoint-name',

@@ -7,7 +7,7 @@ import type { LinuxHost } from '../inventory/inventory.ts';
 import { paths } from '../paths.ts';
 import type { On } from '../ssh/remote.ts';
 import { script } from '../templates.ts';
-import type { BalancedServer } from './haproxy.facts.ts';
+import type { BalancedServer } from './balancer.facts.ts';
 
 const MINUTES = 60_000;
 

@@ -1,7 +1,6 @@
 import type { CommanderError } from 'commander';
 import { exitCodeOf, KbuildError, refusalLines, UsageError } from '../errors.ts';
-import { nearest } from '../inventory/nearest.ts';
-import { isSystemError, systemRemedy, systemText } from '../shell/text.ts';
+import { isSystemError, nearest, systemRemedy, systemText } from '../shell/text.ts';
 import { BUGS } from '../versions.ts';
 
 /** Words of other tools for a command. A destructive one is explained, and never proposed as what was meant. */

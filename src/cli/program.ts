@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs';
 import { Command as Parser, CommanderError, InvalidArgumentError, Option as ParserOption } from 'commander';
 import { commands } from '../commands/commands.ts';
 import { UsageError } from '../errors.ts';
-import { nearest } from '../inventory/nearest.ts';
 import { type Command, type CommandGroup, isInventoryOperand } from '../session/command.ts';
 import { processContext, proseTo } from '../session/context.ts';
 import type { Option } from '../session/options.ts';
+import { nearest } from '../shell/text.ts';
 import { commandLineError, ended } from './command-line-error.ts';
 
 const examples = (lines: readonly string[]): string => `\nExamples:\n${lines.map((line) => `  ${line}\n`).join('')}`;

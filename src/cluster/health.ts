@@ -3,8 +3,7 @@ import { DEFRAGMENT, hasNoSpace } from '../etcd/space.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { docsPage } from '../versions.ts';
 import { type ClusterUp, isDnsPod, type NodeView } from './fleet/view.ts';
-import { controlPlaneNodes, cordonOwner } from './nodes.ts';
-import { taintText, unexpectedTaints } from './taints.ts';
+import { controlPlaneNodes, cordonOwner, taintText, unexpectedTaints } from './nodes.ts';
 
 /** One reason why a cluster is not healthy. */
 export interface Problem {

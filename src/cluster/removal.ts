@@ -1,7 +1,7 @@
 import { UsageError } from '../errors.ts';
 import type { MemberView } from '../etcd/view.facts.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
-import { nearest } from '../inventory/nearest.ts';
+import { nearest } from '../shell/text.ts';
 import type { Fleet } from './fleet/fleet.ts';
 import { liveCluster } from './live.ts';
 import type { MemberOf } from './members.ts';

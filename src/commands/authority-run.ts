@@ -5,7 +5,6 @@ import { ChecksFailed, Refused } from '../errors.ts';
 import { clockSkew } from '../host/time.check.ts';
 import { findingsText } from '../report/findings.ts';
 import { carryOut, type Work } from '../session/carry-out.ts';
-import { checkKubeconfigPath, kubeconfigPath, writeKubeconfig } from '../session/kubeconfig.ts';
 import {
   confirmed,
   firstPlan,
@@ -16,6 +15,7 @@ import {
   showPlan,
 } from '../session/run.ts';
 import { commandWithDead, refuseUnreachable } from '../session/selection.ts';
+import { checkKubeconfigPath, kubeconfigPath, writeKubeconfig } from './kubeconfig.ts';
 
 /** A part of a change of authorities that the operator agrees to by itself. */
 export interface Part {

@@ -14,10 +14,10 @@ import { Refused } from '../errors.ts';
 import type { SnapshotStatus } from '../etcd/snapshot.ts';
 import { inventoryTexts } from '../inventory/file/load.ts';
 import type { LinuxHost } from '../inventory/inventory.ts';
-import { encryptionAtRest } from '../session/backup-file.ts';
 import type { Run } from '../session/run.ts';
 import { madeOf, type Secret } from '../shell/secret.ts';
 import { docsPage, ownVersion } from '../versions.ts';
+import { encryptionAtRest } from './backup-file.ts';
 
 /** A manifest, and the parts that it describes. */
 interface Contents {

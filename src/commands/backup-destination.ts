@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { UsageError } from '../errors.ts';
 import { makeFolder } from '../report/files.ts';
 import { type Context, stamp } from '../session/context.ts';
-import { keepNewest } from '../session/snapshots.ts';
+import { keepNewest } from './snapshots.ts';
 
 /** Where a backup goes: to a new file, to a new file of a folder that keeps the newest, or to a command's input. */
 export type Destination =

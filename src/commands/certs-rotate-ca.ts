@@ -15,11 +15,11 @@ import { Refused, throwAll, UsageError } from '../errors.ts';
 import { type Context, stamp } from '../session/context.ts';
 import { refuseForeign } from '../session/preflight.ts';
 import { reportNothingToDo, type Run } from '../session/run.ts';
-import { keptBefore } from '../session/snapshots.ts';
 import { withRun } from '../session/with-run.ts';
 import { changeAuthorities, type Part, refuseAbsentHosts } from './authority-run.ts';
 import type { RotateCaOptions } from './certs.command.ts';
 import { rotateAuthorityPhases, ROTATION_PARTS, type RotationPart } from './certs.phases.ts';
+import { keptBefore } from './snapshots.ts';
 
 const NAMES = Object.keys(ROTATED_FILES) as readonly RotatedName[];
 

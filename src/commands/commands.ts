@@ -6,8 +6,7 @@ import { moveEndpoint, reboot, remove, reset } from './hosts.command.ts';
 import { explain, init, schema, validate } from './inventory.command.ts';
 import { facts, status } from './status.command.ts';
 import { completion, kubeconfig, kubectl, proxy, report, unlock, windowsSelftest } from './tools.command.ts';
-import { check, plan, up } from './up.command.ts';
-import { upgrade } from './upgrade.command.ts';
+import { check, plan, up, upgrade } from './up.command.ts';
 
 /**
  * The program: all commands, in the order of `kbuild --help`. The code of each command is loaded when the command runs.
@@ -35,9 +34,9 @@ export const commands: readonly (Command | CommandGroup)[] = [
     summary: certs.summary,
     itself: command(certs, async () => (await import('./certs.ts')).runCerts),
     commands: [
-      command(renewCerts, async () => (await import('./certs-renew.ts')).runRenewCerts),
-      command(recoverCerts, async () => (await import('./certs-renew.ts')).runRecoverCerts),
-      command(renewCa, async () => (await import('./certs-renew.ts')).runRenewCa),
+      command(renewCerts, async () => (await import('./certs.ts')).runRenewCerts),
+      command(recoverCerts, async () => (await import('./certs.ts')).runRecoverCerts),
+      command(renewCa, async () => (await import('./certs.ts')).runRenewCa),
       command(rotateCa, async () => (await import('./certs-rotate-ca.ts')).runRotateCa),
     ],
   },
@@ -45,7 +44,7 @@ export const commands: readonly (Command | CommandGroup)[] = [
     name: backup.name,
     summary: backup.summary,
     itself: command(backup, async () => (await import('./backup.ts')).runBackup),
-    commands: [command(verifyBackup, async () => (await import('./backup-verify.ts')).runVerifyBackup)],
+    commands: [command(verifyBackup, async () => (await import('./backup.ts')).runVerifyBackup)],
   },
   command(restore, async () => (await import('./restore.ts')).runRestoreBackup),
   {
@@ -56,8 +55,8 @@ export const commands: readonly (Command | CommandGroup)[] = [
         name: 'snapshot',
         summary: 'Snapshots of etcd',
         commands: [
-          command(saveSnapshot, async () => (await import('./etcd-snapshot-save.ts')).runSave),
-          command(restoreSnapshot, async () => (await import('./etcd-snapshot-restore.ts')).runRestore),
+          command(saveSnapshot, async () => (await import('./etcd-snapshot.ts')).runSave),
+          command(restoreSnapshot, async () => (await import('./etcd-snapshot.ts')).runRestore),
         ],
       },
       command(recoverEtcd, async () => (await import('./etcd-recover.ts')).runRecoverEtcd),

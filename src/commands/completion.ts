@@ -1,6 +1,6 @@
 import { UsageError } from '../errors.ts';
-import { nearest } from '../inventory/nearest.ts';
 import type { Context } from '../session/context.ts';
+import { nearest } from '../shell/text.ts';
 import { completionScript } from '../templates.ts';
 import { type CompletionOptions, SHELLS } from './tools.command.ts';
 

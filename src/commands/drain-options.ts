@@ -3,7 +3,7 @@ import { atOnceOf } from '../inventory/hosts.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
 import type { Flags } from '../session/options.ts';
 import type { RebootOptions } from './hosts.command.ts';
-import type { UpgradeOptions } from './upgrade.command.ts';
+import type { UpgradeOptions } from './up.command.ts';
 
 /** How nodes are drained, by `--no-drain` and `--drain-timeout`, or by `rollout.drainTimeout` of the inventory. */
 export const drainOf = ({ rollout }: Inventory, flags: Pick<Flags, 'drain' | 'drainTimeout'>): Drain =>

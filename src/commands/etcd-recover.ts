@@ -10,7 +10,7 @@ import { confirmed, firstPlan, reachedPhases, type Run, showPlan } from '../sess
 import { commandWithDead } from '../session/selection.ts';
 import { withRun } from '../session/with-run.ts';
 import { recoveryId, refuseOtherMembers, restoredHosts } from './etcd-restore-hosts.ts';
-import { requireOurs } from './etcd-snapshot-save.ts';
+import { requireOurs } from './etcd-snapshot.ts';
 import type { RecoverEtcdOptions } from './etcd.command.ts';
 import { restoreHosts, restorePhases } from './restore.phases.ts';
 

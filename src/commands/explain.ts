@@ -1,8 +1,8 @@
 import { UsageError } from '../errors.ts';
 import { EXIT_CODES } from '../exit-codes.ts';
 import { inventorySettings, settingAt, withInner } from '../inventory/file/settings.ts';
-import { nearest } from '../inventory/nearest.ts';
 import { refusals } from '../refusals/refusals.ts';
+import { fieldExplained } from '../report/explain-field.ts';
 import {
   checkExplained,
   exitExplained,
@@ -14,9 +14,9 @@ import {
   type Topics,
   topicsText,
 } from '../report/explain.ts';
-import { fieldExplained } from '../report/explain-field.ts';
 import { jsonDocument } from '../report/json.ts';
 import type { Context } from '../session/context.ts';
+import { nearest } from '../shell/text.ts';
 import { checks } from './every.checks.ts';
 import type { ExplainOptions } from './inventory.command.ts';
 

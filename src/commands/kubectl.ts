@@ -9,13 +9,13 @@ import { noCluster } from '../cluster/live.ts';
 import { ConnectError, UsageError } from '../errors.ts';
 import { controlPlanes } from '../inventory/hosts.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
-import { type ApiListener, type ApiServerBehind, listenForApi } from '../session/api-listener.ts';
 import type { Context } from '../session/context.ts';
-import { writePrivate } from '../session/kubeconfig.ts';
 import type { Run, RunOptions } from '../session/run.ts';
 import { withRun } from '../session/with-run.ts';
 import { madeOf, type Secret } from '../shell/secret.ts';
 import { isWindowsRemote } from '../ssh/windows.ts';
+import { type ApiListener, type ApiServerBehind, listenForApi } from './api-listener.ts';
+import { writePrivate } from './kubeconfig.ts';
 import type { KubectlOptions, ProxyOptions } from './tools.command.ts';
 
 /** Options of kubectl that lead to another cluster or user, where this command would be passed by. */

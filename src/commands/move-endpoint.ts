@@ -7,7 +7,6 @@ import { moveReasons } from '../kubeadm/endpoint.refusal.ts';
 import { isLoopback, isMoving, liveEndpoint, serverAt } from '../kubeadm/endpoint.ts';
 import { carryOut, type Work } from '../session/carry-out.ts';
 import type { Context } from '../session/context.ts';
-import { checkKubeconfigPath, kubeconfigPath, writeKubeconfig } from '../session/kubeconfig.ts';
 import { refuseForeign } from '../session/preflight.ts';
 import {
   confirmed,
@@ -21,6 +20,7 @@ import {
 import { refuseUnreachable } from '../session/selection.ts';
 import { withRun } from '../session/with-run.ts';
 import type { MoveEndpointOptions } from './hosts.command.ts';
+import { checkKubeconfigPath, kubeconfigPath, writeKubeconfig } from './kubeconfig.ts';
 import { moveEndpointPhases, oldEndpointReasons } from './move-endpoint.phases.ts';
 
 /** @throws UsageError unless the command line names the inventory's endpoint: the operator says the same twice */

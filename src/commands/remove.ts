@@ -8,11 +8,11 @@ import type { Context } from '../session/context.ts';
 import { refuseForeign } from '../session/preflight.ts';
 import { confirmed, firstPlan, reachedPhases, reportNothingToDo, type Run, showPlan } from '../session/run.ts';
 import { commandWithDead, refuseUnreachable } from '../session/selection.ts';
-import { snapshotBefore } from '../session/snapshots.ts';
 import { withRun } from '../session/with-run.ts';
 import { drainOf } from './drain-options.ts';
 import type { RemoveOptions } from './hosts.command.ts';
 import { remove } from './remove.phases.ts';
+import { snapshotBefore } from './snapshots.ts';
 
 /** Consequences of the removal that the operator should know before the question. */
 function notes({ inventory, connected }: Run, leaving: readonly Leaving[]): string {

@@ -6,14 +6,14 @@ import { throwAll, UsageError } from '../errors.ts';
 import { selects } from '../inventory/hosts.ts';
 import { carryOut, type Work } from '../session/carry-out.ts';
 import type { Context } from '../session/context.ts';
-import { forgetCluster } from '../session/kubeconfig.ts';
 import { firstPlan, reachedPhases, reportNothingToDo, type Run, showPlan } from '../session/run.ts';
 import { commandWithDead, refuseUnreachable } from '../session/selection.ts';
-import { snapshotBefore } from '../session/snapshots.ts';
 import { withRun } from '../session/with-run.ts';
 import { drainOf } from './drain-options.ts';
 import type { ResetOptions } from './hosts.command.ts';
+import { forgetCluster } from './kubeconfig.ts';
 import { remove, reset } from './remove.phases.ts';
+import { snapshotBefore } from './snapshots.ts';
 
 /** The names that the operator must type: the cluster's, or each host's. */
 const namesToType = ({ flags, inventory }: Run): readonly string[] =>

@@ -19,21 +19,21 @@ import { listensAt } from '../etcd/restore-members.ts';
 import { hostPort } from '../inventory/addresses.ts';
 import { apiPort } from '../inventory/api-server.ts';
 import { controlPlanes } from '../inventory/hosts.ts';
-import type { FromBackup } from '../kubeadm/run-kubeadm.step.ts';
 import { isInitFromBackup } from '../kubeadm/marker.facts.ts';
+import type { FromBackup } from '../kubeadm/run-kubeadm.step.ts';
 import { paths } from '../paths.ts';
 import { findingsText } from '../report/findings.ts';
-import { type OpenedBackup, withOpenedBackup } from '../session/backup-file.ts';
 import { carryOut, type Work } from '../session/carry-out.ts';
 import type { Context } from '../session/context.ts';
 import { findings, refuseForeign } from '../session/preflight.ts';
 import { confirmed, firstPlan, reachedPhases, type Run, showPlan } from '../session/run.ts';
 import { refuseUnreachable } from '../session/selection.ts';
-import { dataKept, snapshotBefore } from '../session/snapshots.ts';
 import { withRun } from '../session/with-run.ts';
 import { sh } from '../shell/sh.ts';
+import { type OpenedBackup, withOpenedBackup } from './backup-file.ts';
 import type { RestoreOptions } from './backup.command.ts';
 import { restoreBackupPhases } from './restore.phases.ts';
+import { dataKept, snapshotBefore } from './snapshots.ts';
 import { runUp } from './up.ts';
 
 /** The name of the backup from which the live cluster was brought back; empty if there is no such note. */

@@ -1,8 +1,8 @@
 import { UsageError } from '../errors.ts';
-import { nearest } from '../inventory/nearest.ts';
 import { editorJsonSchema } from '../inventory/schema/editor.ts';
 import { documentJsonSchema, type DocumentName, DOCUMENTS } from '../report/json.ts';
 import type { Context } from '../session/context.ts';
+import { nearest } from '../shell/text.ts';
 import type { SchemaOptions } from './inventory.command.ts';
 
 const DRAFTS = ['2020-12', '7'] as const;

@@ -4,9 +4,9 @@ import { jsonLine } from '../report/json.ts';
 import { changeText, type StatusChange, statusWatch, type StatusWatch } from '../report/status-watch.ts';
 import { type Status, statusText } from '../report/status.ts';
 import { lineText, lookOf, screen } from '../report/terminal.ts';
-import { type ApiWatch, apiWatchOf } from '../session/api-watch.ts';
 import type { Context } from '../session/context.ts';
 import type { Run } from '../session/run.ts';
+import { type ApiWatch, apiWatchOf } from './api-watch.ts';
 import type { StatusOptions } from './status.command.ts';
 
 const INTERRUPTED = 130;

@@ -3,12 +3,12 @@ import { restartsOf } from '../engine/restarts.ts';
 import { mostSerious } from '../errors.ts';
 import { carryOut, type Work } from '../session/carry-out.ts';
 import type { Context } from '../session/context.ts';
-import { checkKubeconfigPath, kubeconfigPath, writeKubeconfig } from '../session/kubeconfig.ts';
 import { findings, leaveOutRefused, refuseAsUp, refuseObstacles, surveyFirstChanged } from '../session/preflight.ts';
 import { confirmed, firstPlan, partOf, reportLeftOut, reportNothingToDo, showPlan } from '../session/run.ts';
 import { refuseWithoutApi } from '../session/selection.ts';
-import { dataKept, snapshotBefore } from '../session/snapshots.ts';
 import { withRun } from '../session/with-run.ts';
+import { checkKubeconfigPath, kubeconfigPath, writeKubeconfig } from './kubeconfig.ts';
+import { dataKept, snapshotBefore } from './snapshots.ts';
 import type { UpOptions } from './up.command.ts';
 import { up } from './up.phases.ts';
 

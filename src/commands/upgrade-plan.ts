@@ -22,9 +22,9 @@ import type { Run, RunPlan } from '../session/run.ts';
 import { atVersion } from '../upgrade/at-version.value.ts';
 import { handWritten } from '../upgrade/hand-written-flags.ts';
 import type { Hop } from '../upgrade/hop.ts';
-import { unreadableApis, unreadableRefusals } from '../upgrade/removed.refusal.ts';
-import { observeUpgrade, type Part, type UpgradeView } from '../upgrade/view.ts';
+import { unreadableApis, unreadableRefusals } from '../upgrade/upgrade.refusal.ts';
 import { neverAllows } from '../upgrade/view-parts.facts.ts';
+import { observeUpgrade, type Part, type UpgradeView } from '../upgrade/view.ts';
 
 type Seen = Kinds['linux'];
 

@@ -9,7 +9,6 @@ import { mostSerious, Refused, throwAll, UsageError } from '../errors.ts';
 import { controlPlanes, linuxWorkers, selects, windowsHosts } from '../inventory/hosts.ts';
 import { carryOut, type Outcome, type Work } from '../session/carry-out.ts';
 import type { Context } from '../session/context.ts';
-import { checkKubeconfigPath, kubeconfigPath, writeKubeconfig } from '../session/kubeconfig.ts';
 import { findings, leaveOutRefused, refuseAsUp, refuseObstacles } from '../session/preflight.ts';
 import {
   asked,
@@ -24,7 +23,6 @@ import {
   showPlan,
 } from '../session/run.ts';
 import { refuseWithoutApi } from '../session/selection.ts';
-import { keptBefore } from '../session/snapshots.ts';
 import { withRun } from '../session/with-run.ts';
 import { begunVersions, type IsChosen, laterAddonsText, withoutEarlyAddons } from '../upgrade/begun.ts';
 import type { KeepBefore } from '../upgrade/control-plane.step.ts';
@@ -33,8 +31,10 @@ import { upgradeRefusals } from '../upgrade/upgrade.refusal.ts';
 import { oldPods } from '../upgrade/versions.ts';
 import { until } from '../wait.ts';
 import { awayAtOnce, rollingDrain } from './drain-options.ts';
+import { checkKubeconfigPath, kubeconfigPath, writeKubeconfig } from './kubeconfig.ts';
+import { keptBefore } from './snapshots.ts';
+import type { UpgradeOptions } from './up.command.ts';
 import { hopsText, showOnly, viewOf } from './upgrade-plan.ts';
-import type { UpgradeOptions } from './upgrade.command.ts';
 import { repairPhases, upgrade } from './upgrade.phases.ts';
 
 /** How long the API may take after its host has booted, in ms: static pods started again within 40 s to 90 s. */

@@ -13,8 +13,8 @@ import { sh } from '../shell/sh.ts';
 import { secretYaml } from '../shell/yaml.ts';
 import type { On } from '../ssh/remote.ts';
 import { script } from '../templates.ts';
-import { ETCD_SIGNING } from './certificates.facts.ts';
 import { etcdDocuments } from './config.ts';
+import { ETCD_SIGNING } from './etcd.facts.ts';
 
 const MODE = 0o600;
 

@@ -11,8 +11,8 @@ import { secretYaml, toYaml } from '../shell/yaml.ts';
 import type { On } from '../ssh/remote.ts';
 import { script } from '../templates.ts';
 import { authorityOn, signers } from './authority.step.ts';
-import { ETCD_SIGNING, type EtcdPki } from './certificates.facts.ts';
 import { etcdDocuments } from './config.ts';
+import { ETCD_SIGNING, type EtcdPki } from './etcd.facts.ts';
 
 /** Certificates of a member, and kubeadm's phases that create them. */
 const PHASES = {

@@ -1,4 +1,4 @@
-import { withEtcdFolder } from '../etcd/folder.facts.ts';
+import { withEtcdFolder } from '../etcd/etcd.facts.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { paths } from '../paths.ts';
 import { dataFolderOf } from '../runtime/runtimes.value.ts';

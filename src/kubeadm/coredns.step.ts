@@ -1,8 +1,7 @@
 import { isDnsPod, type PodView } from '../cluster/fleet/view.ts';
 import { acting } from '../cluster/live.ts';
-import { CORDON_TAINT } from '../cluster/nodes.ts';
+import { CORDON_TAINT, wantedTaints } from '../cluster/nodes.ts';
 import { founder, standing } from '../cluster/standing.ts';
-import { wantedTaints } from '../cluster/taints.ts';
 import { runs, withChanges } from '../engine/combinators.ts';
 import type { Change, Phase, Step, Target } from '../engine/step.ts';
 import { kubectl } from '../inventory/api-server.ts';

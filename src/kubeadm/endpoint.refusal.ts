@@ -6,7 +6,7 @@ import { reason, type Reason } from '../cluster/reasons.ts';
 import { Refused } from '../errors.ts';
 import { unfinishedActions } from '../host/unfinished.refusal.ts';
 import { joinedNodes } from './endpoint.ts';
-import { fixedSettings } from './fixed-settings.ts';
+import { fixedSettings } from './settings.ts';
 
 /** Why the cluster may not be led to the inventory's endpoint now, besides what every command refuses. */
 export const moveReasons: readonly Reason<SeenLive>[] = [

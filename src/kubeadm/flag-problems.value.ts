@@ -1,5 +1,5 @@
-import { nearest } from '../inventory/nearest.ts';
 import { isObject } from '../shell/decode.ts';
+import { nearest } from '../shell/text.ts';
 import {
   admissionPlugins,
   type FlagComponent,

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
 import { furtherFingerprints, spkiFingerprint } from '../certificates/fingerprint.value.ts';
-import { withEtcdFolder } from '../etcd/folder.facts.ts';
+import { withEtcdFolder } from '../etcd/etcd.facts.ts';
 import { textOf } from '../host/files.facts.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { paths } from '../paths.ts';

@@ -2,10 +2,18 @@ import { isControlPlane } from '../cluster/fleet/joined.ts';
 import { NODE_ANNOTATION } from '../cluster/fleet/ownership.ts';
 import type { NodeView } from '../cluster/fleet/view.ts';
 import { acting } from '../cluster/live.ts';
-import { CONTROL_PLANE_LABELS, marksControlPlanes } from '../cluster/nodes.ts';
+import {
+  type Applied,
+  appliedOf,
+  CONTROL_PLANE_LABELS,
+  CONTROL_PLANE_TAINT,
+  marksControlPlanes,
+  taintId,
+  taintText,
+  wantedTaints,
+} from '../cluster/nodes.ts';
 import { standing } from '../cluster/standing.ts';
 import type { Seen } from '../cluster/standings.ts';
-import { type Applied, appliedOf, CONTROL_PLANE_TAINT, taintId, taintText, wantedTaints } from '../cluster/taints.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { kubectl } from '../inventory/api-server.ts';
 import { WINDOWS_TAINT } from '../inventory/hosts.ts';

@@ -3,7 +3,7 @@ import { placeCertificates } from '../certificates/leaves.ts';
 import type { PkiFiles } from '../certificates/shared-files.ts';
 import { FIELD_MANAGER } from '../cluster/fleet/ownership.ts';
 import { peerUrl } from '../etcd/config.ts';
-import { etcdFolderOf, withEtcdFolder } from '../etcd/folder.facts.ts';
+import { etcdFolderOf, withEtcdFolder } from '../etcd/etcd.facts.ts';
 import { withEtcd } from '../etcd/view.facts.ts';
 import { apiServerUrl } from '../inventory/api-server.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';

@@ -1,5 +1,5 @@
-import { nearest } from '../inventory/nearest.ts';
 import { isObject } from '../shell/decode.ts';
+import { nearest } from '../shell/text.ts';
 import { fieldElsewhere, fieldNames, fieldOf, isStruct, valuesOf } from './tables.value.ts';
 
 const UNITS: Readonly<Record<string, number>> = {

@@ -2,8 +2,7 @@ import type { UserManifest } from '../inventory/inventory.ts';
 import type { PluginName, SettingsOf } from '../inventory/network-plugins.ts';
 import type { ChartEntry } from '../inventory/schema/charts.ts';
 import type { ManifestEntry } from '../inventory/schema/formats.ts';
-import type { Path } from '../inventory/schema/path.ts';
-import type { Rule } from '../inventory/schema/rule.ts';
+import type { Path, Rule } from '../inventory/schema/rule.ts';
 import type { InventoryFile } from '../inventory/schema/schema.ts';
 
 /** Manifests that the project of a network plugin publishes and an inventory names. */

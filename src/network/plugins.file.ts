@@ -1,7 +1,6 @@
 import type { PluginName } from '../inventory/network-plugins.ts';
 import type { ManifestEntry } from '../inventory/schema/formats.ts';
-import type { Path } from '../inventory/schema/path.ts';
-import type { Rule } from '../inventory/schema/rule.ts';
+import type { Path, Rule } from '../inventory/schema/rule.ts';
 import type { InventoryFile } from '../inventory/schema/schema.ts';
 import { calico } from './calico.file.ts';
 import { cilium } from './cilium.file.ts';

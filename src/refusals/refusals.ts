@@ -2,7 +2,17 @@ import { certificatePages } from './certificates.ts';
 import { clusterPages, versionPages } from './cluster.ts';
 import { backupPages, etcdPages } from './etcd.ts';
 import { endpointPages, hostPages, runPages } from './hosts.ts';
-import type { RefusalPage } from './page.ts';
+
+/**
+ * What docs/refusals.md and `kbuild explain refusal NAME` say about a refusal (exit 7). It stands under its name, which
+ * is stable: scripts and people rely on it.
+ */
+export interface RefusalPage {
+  /** The rest of the sentence "kbuild refuses when …". */
+  readonly title: string;
+  /** What would go wrong otherwise, and what the operator does. Markdown; a list: the lines of one paragraph. */
+  readonly why: string | readonly string[];
+}
 
 /** Refusals by subject, as docs/refusals.md shows them. */
 const SUBJECTS: Readonly<Record<string, Readonly<Partial<Record<RefusalName, RefusalPage>>>>> = {

@@ -4,7 +4,7 @@ import { type Fleet, observedLinux } from '../cluster/fleet/fleet.ts';
 import type { ClusterUp, ClusterView } from '../cluster/fleet/view.ts';
 import { clusterProblems, type Problem } from '../cluster/health.ts';
 import { changeRefusals } from '../cluster/host.refusal.ts';
-import { taintText } from '../cluster/taints.ts';
+import { taintText } from '../cluster/nodes.ts';
 import { ifKnown } from '../errors.ts';
 import { spaceFindings } from '../etcd/space.ts';
 import { controlPlanes } from '../inventory/hosts.ts';

@@ -7,7 +7,7 @@ import { jsonReporter } from '../report/json.ts';
 import { commandLine, lineReporter, standing, type Standing } from '../report/lines.ts';
 import type { Masker } from '../report/mask.ts';
 import type { Note } from '../report/record/line.ts';
-import type { Recorder } from '../report/record/recorder.ts';
+import type { Recorder } from '../report/record/record-files.ts';
 import { runProgress } from '../report/run-progress.ts';
 import type { RunRendererOptions } from '../report/run-renderer.ts';
 import { lookOf } from '../report/terminal.ts';

@@ -7,7 +7,7 @@ import { checks, surveyChecks } from '../commands/every.checks.ts';
 import { type CheckedFinding, runChecks, stops } from '../engine/check.ts';
 import { refuseLocked } from '../engine/lock.ts';
 import { ChecksFailed, combined, ConnectError, type KbuildError, SeveralErrors, throwAll } from '../errors.ts';
-import { etcdFolderOf } from '../etcd/folder.facts.ts';
+import { etcdFolderOf } from '../etcd/etcd.facts.ts';
 import { EXIT } from '../exit-codes.ts';
 import { diskSync, overlayTrial } from '../host/disk.survey.ts';
 import { clientsOf, listeningPorts } from '../host/openings.value.ts';

@@ -7,8 +7,14 @@ import type { LockHolder } from '../engine/lock-holder.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { RunRecord } from '../report/record/line.ts';
 import { certificatesNote, clusterNote, hostsNote, recordHead } from '../report/record/notes.ts';
-import { recordPath, removeOldRecords, tracePath } from '../report/record/record-files.ts';
-import { ownRecord, recorder, type Recorder } from '../report/record/recorder.ts';
+import {
+  ownRecord,
+  recorder,
+  type Recorder,
+  recordPath,
+  removeOldRecords,
+  tracePath,
+} from '../report/record/record-files.ts';
 import { traceOf } from '../report/record/trace.ts';
 import { jsonText } from '../report/text.ts';
 import type { Connected } from './connect.ts';

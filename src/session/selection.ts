@@ -7,8 +7,8 @@ import { hasRemedy, type KbuildError, mayBeGone, Refused, SeveralErrors, throwAl
 import { unknownCheck } from '../inventory/file/messages.ts';
 import { selects } from '../inventory/hosts.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
-import { nearest } from '../inventory/nearest.ts';
 import { quote } from '../shell/sh.ts';
+import { nearest } from '../shell/text.ts';
 import { until } from '../wait.ts';
 import { UP_PHASES } from './command.ts';
 import type { Flags } from './options.ts';

@@ -5,7 +5,7 @@ import { lowestApiServer } from '../cluster/api-versions.ts';
 import type { Fleet } from '../cluster/fleet/fleet.ts';
 import type { ClusterView } from '../cluster/fleet/view.ts';
 import { exitCodeOf, Interrupted, UsageError } from '../errors.ts';
-import { secretData } from '../inventory/file/secret-data.ts';
+import { secretData } from '../inventory/file/manifests.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { unreachableText } from '../report/failure.ts';
 import { masker, type Masker } from '../report/mask.ts';

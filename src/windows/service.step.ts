@@ -6,7 +6,7 @@ import { windowsPaths } from '../paths.ts';
 import type { Watches } from '../shell/watched.ts';
 import type { On } from '../ssh/remote.ts';
 import { powershell } from '../templates.ts';
-import type { WindowsService } from './services.facts.ts';
+import type { WindowsService } from './machine.facts.ts';
 
 /** A value in a service's own registry key; a number becomes a DWORD. */
 interface ServiceParameter {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import type { EndpointAnswer } from '../../src/balancer/balancer.facts.ts';
 import { endpoint } from '../../src/balancer/endpoint.check.ts';
-import type { EndpointAnswer } from '../../src/balancer/endpoint.facts.ts';
 import type { ClusterView } from '../../src/cluster/fleet/view.ts';
 import type { LoadBalancer } from '../../src/inventory/control-plane.ts';
 import { clusterOf } from '../fakes/cluster.ts';

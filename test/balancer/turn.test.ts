@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type BalancedServer, balancer as probe, type BalancerState } from '../../src/balancer/haproxy.facts.ts';
+import { type BalancedServer, balancer as probe, type BalancerState } from '../../src/balancer/balancer.facts.ts';
 import { allInTurn, backInBalancers, outOfBalancers } from '../../src/balancer/servers.step.ts';
 import type { Step } from '../../src/engine/step.ts';
 import { inventory as inventoryWith, linuxHost } from '../fakes/inventory.ts';

@@ -1,10 +1,10 @@
-import * as realNotes from '../../src/report/record/notes.ts';
-import * as realRecorder from '../../src/report/record/recorder.ts';
-import * as noNotes from './no-notes.ts';
-import * as noRecorder from './no-recorder.ts';
 import { expect, test } from 'vitest';
+import * as realNotes from '../../src/report/record/notes.ts';
+import * as realRecorder from '../../src/report/record/record-files.ts';
 import { boundTable, kept } from './bounds.ts';
 import type { Row } from './measure.ts';
+import * as noNotes from './no-notes.ts';
+import * as noRecorder from './no-recorder.ts';
 import { sweepBounds } from './sweep.ts';
 
 /** A sweep of 50 and 200 hosts, on a machine that takes `times` as long for everything. */

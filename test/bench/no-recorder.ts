@@ -1,5 +1,5 @@
-/** Stands in for src/report/record/recorder.ts in the bench's program that records nothing. */
-import type { ownRecord as realRecord, recorder as real } from '../../src/report/record/recorder.ts';
+/** Stands in for src/report/record/record-files.ts in the bench's program that records nothing. */
+import type { ownRecord as realRecord, recorder as real } from '../../src/report/record/record-files.ts';
 
 /** As the real one; it writes nothing, and so there is no trace. */
 export const recorder: typeof real = (path) => ({

@@ -1,10 +1,10 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { runRecoverCerts, runRenewCa, runRenewCerts } from '../../src/commands/certs-renew.ts';
 import { runRotateCa } from '../../src/commands/certs-rotate-ca.ts';
+import { runRecoverCerts, runRenewCa, runRenewCerts } from '../../src/commands/certs.ts';
 import { runRecoverEtcd } from '../../src/commands/etcd-recover.ts';
-import { runRestore } from '../../src/commands/etcd-snapshot-restore.ts';
+import { runRestore } from '../../src/commands/etcd-snapshot.ts';
 import { runMoveEndpoint } from '../../src/commands/move-endpoint.ts';
 import { runReboot } from '../../src/commands/reboot.ts';
 import { runRemove } from '../../src/commands/remove.ts';

@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { runRenewCa, runRenewCerts } from '../../src/commands/certs-renew.ts';
 import { runRotateCa } from '../../src/commands/certs-rotate-ca.ts';
+import { runRenewCa, runRenewCerts } from '../../src/commands/certs.ts';
 import { runInit } from '../../src/commands/init.ts';
 import { runReboot } from '../../src/commands/reboot.ts';
 import { runSchema } from '../../src/commands/schema.ts';
 import { runValidate } from '../../src/commands/validate.ts';
 import type { Context } from '../../src/session/context.ts';
 import { withRun } from '../../src/session/with-run.ts';
-import { outputFaults } from '../tools/documents.ts';
 import { problemsOf } from '../inventory/load.ts';
+import { outputFaults } from '../tools/documents.ts';
 
 let folder: string;
 let out: string;

@@ -84,7 +84,7 @@ const MOCKED: Readonly<Record<string, (original: () => Promise<object>) => objec
     findings: () => [],
     surveyFirstChanged: () => Promise.resolve(),
   }),
-  'session/kubeconfig': async (original) => ({
+  'commands/kubeconfig': async (original) => ({
     ...(await original()),
     checkKubeconfigPath: () => Promise.resolve(),
     forgetCluster: () => Promise.resolve(),
@@ -95,7 +95,7 @@ const MOCKED: Readonly<Record<string, (original: () => Promise<object>) => objec
     ...(await original()),
     ...{ hopsText: () => '', viewOf: () => Promise.resolve({ text: '' }) },
   }),
-  'session/backup-file': async (original) => ({
+  'commands/backup-file': async (original) => ({
     ...(await original()),
     withOpenedBackup: (_: unknown, _flags: unknown, _file: unknown, use: (opened: unknown) => unknown) =>
       use({ manifest: BACKUP, inventory: (seen.run as Run).inventory, contents: new Map(), snapshot: '/s.db' }),

@@ -4,7 +4,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { etcdFolder } from '../../src/etcd/folder.facts.ts';
+import { etcdFolder } from '../../src/etcd/etcd.facts.ts';
 import { paths } from '../../src/paths.ts';
 import { inventoryOf } from '../fakes/cluster.ts';
 

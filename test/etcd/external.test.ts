@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { externalEtcd } from '../../src/etcd/endpoints.step.ts';
-import { type EtcdEndpoint, externalEtcd as probe } from '../../src/etcd/external.facts.ts';
+import { type EtcdEndpoint, externalEtcd as probe } from '../../src/etcd/etcd.facts.ts';
 import { clusterConfiguration } from '../../src/kubeadm/config.ts';
 import { Secret } from '../../src/shell/secret.ts';
 import { hosts, inventory as inventoryWith } from '../fakes/inventory.ts';

@@ -4,7 +4,7 @@ import type { LinuxFacts } from '../../src/cluster/fleet/linux.ts';
 import type { ClusterUp, ClusterView, NodeView, PodView } from '../../src/cluster/fleet/view.ts';
 import type { MemberView } from '../../src/etcd/view.facts.ts';
 import type { Inventory, LinuxHost, RepositorySource } from '../../src/inventory/inventory.ts';
-import { KUBEADM_RULES } from '../../src/upgrade/kubeadm-rules.facts.ts';
+import { KUBEADM_RULES } from '../../src/upgrade/addons.facts.ts';
 import { inventory, linuxHost } from './inventory.ts';
 
 const source: RepositorySource = {

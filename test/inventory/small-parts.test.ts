@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { listeningPorts } from '../../src/host/openings.value.ts';
 import { merged, mergedArguments } from '../../src/inventory/merge.ts';
-import { nearest } from '../../src/inventory/nearest.ts';
-import { showPath } from '../../src/inventory/schema/path.ts';
+import { showPath } from '../../src/inventory/schema/rule.ts';
 import { inventoryJsonSchema } from '../../src/inventory/schema/schema.ts';
 import { containerd } from '../../src/runtime/containerd.value.ts';
+import { nearest } from '../../src/shell/text.ts';
 import { compareVersions, supportedMinors } from '../../src/versions.ts';
 import { inventory, linuxHost } from '../fakes/inventory.ts';
 

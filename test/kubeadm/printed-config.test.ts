@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { printedConfiguration } from '../../src/kubeadm/printed-config.ts';
+import { printedConfiguration } from '../../src/commands/validate.ts';
 import { inventoryOf } from '../inventory/load.ts';
 
 test('what kubeadm and each kubelet get is printed after all levels, as YAML without secrets', async () => {

@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { afterEach, describe, expect, test } from 'vitest';
 import type { Forward } from '../../src/cluster/fleet/https-peer.ts';
-import { type ApiListener, listenForApi } from '../../src/session/api-listener.ts';
+import { type ApiListener, listenForApi } from '../../src/commands/api-listener.ts';
 import { revealed, Secret } from '../../src/shell/secret.ts';
 import { pem } from '../fakes/https-server.ts';
 

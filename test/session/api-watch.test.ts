@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import { apiWatch, type ApiWatch } from '../../src/session/api-watch.ts';
+import { apiWatch, type ApiWatch } from '../../src/commands/api-watch.ts';
 import { Secret } from '../../src/shell/secret.ts';
 import { type FakeAnswer, fakeHttpsServer, pem } from '../fakes/https-server.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { secretData } from '../../src/inventory/file/secret-data.ts';
+import { secretData } from '../../src/inventory/file/manifests.ts';
 import { masker } from '../../src/report/mask.ts';
 import { bundleInventory } from '../../src/session/end-report.ts';
 import { Secret } from '../../src/shell/secret.ts';

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { generateX25519Identity, identityToRecipient } from 'age-encryption';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { SNAPSHOT } from '../../src/backup/manifest.ts';
+import { isBackup, withOpenedBackup } from '../../src/commands/backup-file.ts';
 import { Refused, UsageError } from '../../src/errors.ts';
 import { inventoryTexts } from '../../src/inventory/file/load.ts';
-import { isBackup, withOpenedBackup } from '../../src/session/backup-file.ts';
 import type { Context } from '../../src/session/context.ts';
 import { backupFile, manifestOf, partsOf, plainBackup } from '../fakes/backup.ts';
 

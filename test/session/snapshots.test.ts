@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileS
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { dataKept, keptBefore, snapshotBefore, snapshotFolder } from '../../src/commands/snapshots.ts';
 import type { Run } from '../../src/session/run.ts';
-import { dataKept, keptBefore, snapshotBefore, snapshotFolder } from '../../src/session/snapshots.ts';
 import type { On } from '../../src/ssh/remote.ts';
 import { clusterOf, cp1, factsOf, fleetIn, fleetOf, inventoryOf } from '../fakes/cluster.ts';
 import { recordingOn } from '../fakes/on.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { announcedCas, CLUSTER_INFO, podsCas } from '../../src/certificates/cluster-info.step.ts';
 import { type ClusterUp, objectKey } from '../../src/cluster/fleet/view.ts';
-import { appliedOf } from '../../src/cluster/taints.ts';
+import { appliedOf } from '../../src/cluster/nodes.ts';
 import { membersInData } from '../../src/etcd/restore-members.ts';
 import { dnsDifferences } from '../../src/kubeadm/coredns.ts';
 import { KUBE_PROXY, kubeProxyAstray, serverIn } from '../../src/kubeadm/endpoint-objects.step.ts';

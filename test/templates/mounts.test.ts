@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { withEtcdFolder } from '../../src/etcd/folder.facts.ts';
+import { withEtcdFolder } from '../../src/etcd/etcd.facts.ts';
 import { withRuntime } from '../../src/runtime/runtimes.value.ts';
 import { script, using } from '../../src/templates.ts';
 import { inventoryOf } from '../fakes/cluster.ts';

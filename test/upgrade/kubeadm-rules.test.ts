@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { KUBEADM_RULES, kubeadmRulesProbe } from '../../src/upgrade/kubeadm-rules.facts.ts';
+import { KUBEADM_RULES, kubeadmRulesProbe } from '../../src/upgrade/addons.facts.ts';
 
 test('the rules of kubeadm are read by one kubectl, and one that is missing is absent', () => {
   const { command, parse } = kubeadmRulesProbe(['kubectl']);

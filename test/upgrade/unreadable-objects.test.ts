@@ -1,6 +1,6 @@
 /** Objects of alpha API versions: no newer API server can read them, so an upgrade waits until the operator has deleted them. */
 import { expect, test } from 'vitest';
-import { unreadableApis, unreadableRefusals } from '../../src/upgrade/removed.refusal.ts';
+import { unreadableApis, unreadableRefusals } from '../../src/upgrade/upgrade.refusal.ts';
 import { inventoryOf } from '../fakes/cluster.ts';
 
 // The release notes of 1.35 (#134784) and of 1.37 (#138572) ask for it.

@@ -1,10 +1,7 @@
 import { isIP } from 'node:net';
-import { endpoint } from '../../balancer/endpoint.facts.ts';
-import { balancer } from '../../balancer/haproxy.facts.ts';
+import { balancer, endpoint } from '../../balancer/balancer.facts.ts';
 import { authorities, certificates } from '../../certificates/certificates.facts.ts';
-import { etcdPki } from '../../etcd/certificates.facts.ts';
-import { externalEtcd } from '../../etcd/external.facts.ts';
-import { etcdFolder, etcdServers, etcdToken } from '../../etcd/folder.facts.ts';
+import { etcdFolder, etcdPki, etcdServers, etcdToken, externalEtcd } from '../../etcd/etcd.facts.ts';
 import { distributedFiles, files, ownFiles } from '../../host/files.facts.ts';
 import { firewall } from '../../host/firewall.facts.ts';
 import { kernelFeatures, modules, sysctls, sysctlSettings, tunedSettings } from '../../host/kernel.facts.ts';
@@ -20,8 +17,6 @@ import { keyrings, packages } from '../../host/packages/packages.facts.ts';
 import { applied, services, timeServices } from '../../host/services.facts.ts';
 import { storage } from '../../host/storage.facts.ts';
 import { fstabSwaps, swaps, swapUnits, zram } from '../../host/swap.facts.ts';
-import { landmarks } from '../../inventory/hosts.ts';
-import type { Inventory, LinuxHost } from '../../inventory/inventory.ts';
 import {
   addressesOf,
   dnsServiceAddress,
@@ -29,6 +24,8 @@ import {
   firstServiceAddress,
   hasIpv6,
 } from '../../inventory/addresses.ts';
+import { landmarks } from '../../inventory/hosts.ts';
+import type { Inventory, LinuxHost } from '../../inventory/inventory.ts';
 import { newEndpoint } from '../../kubeadm/endpoint.facts.ts';
 import {
   kubeletClient,

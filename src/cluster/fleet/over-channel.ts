@@ -1,6 +1,6 @@
 import { HANDLER_LABEL_PREFIX } from '../../inventory/runtime-handlers.ts';
 import { itemsOf, type JsonObject, objectOf, objectsOf, textIn, textsOf, within } from '../../shell/decode.ts';
-import { KUBEADM_RULES } from '../../upgrade/kubeadm-rules.facts.ts';
+import { KUBEADM_RULES } from '../../upgrade/addons.facts.ts';
 import { type ClusterChannel, METADATA_OF_ONE, METADATA_ONLY } from './channel.ts';
 import { HASH_ANNOTATION } from './ownership.ts';
 

@@ -15,7 +15,7 @@ import type { JsonObject } from '../../shell/decode.ts';
 import { clockOf, lines, probe, type Probe } from '../../shell/probe.ts';
 import { sh } from '../../shell/sh.ts';
 import { script } from '../../templates.ts';
-import { kubeadmRulesProbe } from '../../upgrade/kubeadm-rules.facts.ts';
+import { kubeadmRulesProbe } from '../../upgrade/addons.facts.ts';
 import { apiServerAt, endpointAt, localEtcd } from './channel.ts';
 import { etcdByGateway } from './etcd-gateway.ts';
 import type { FactsOf } from './framed-script.ts';

@@ -6,8 +6,8 @@ import { access, files } from '../../windows/files.facts.ts';
 import * as kubernetes from '../../windows/kubernetes.facts.ts';
 import { reachTargets } from '../../windows/kubernetes.facts.ts';
 import * as machine from '../../windows/machine.facts.ts';
+import { leftTasks, programs, runningJob, services } from '../../windows/machine.facts.ts';
 import * as network from '../../windows/network.facts.ts';
-import { leftTasks, programs, runningJob, services } from '../../windows/services.facts.ts';
 import type { FactsOf } from './framed-script.ts';
 
 /** UDP ports at which HNS listens if the network plugin uses VXLAN. */

@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from '../../shell/decode.ts';
 import { revealed, type Secret } from '../../shell/secret.ts';
 import type { UserManifest } from '../inventory.ts';
 import { type ChartEntry, isChartFile } from '../schema/charts.ts';
-import type { Path } from '../schema/path.ts';
+import type { Path } from '../schema/rule.ts';
 import { chartHash, type Helm } from './helm.ts';
 import { manifestObjects, type PlacedChart, type PlacedManifest } from './manifests.ts';
 import type { Reader } from './reader.ts';

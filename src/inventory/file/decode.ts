@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { type Path, showPath } from '../schema/path.ts';
+import { type Path, showPath } from '../schema/rule.ts';
 import { type InventoryFile, inventoryJsonSchema, inventorySchema } from '../schema/schema.ts';
 import type { Found, Located } from './document.ts';
 import { issueMessage, meantSetting, triedForm, unknownSetting } from './messages.ts';

@@ -13,7 +13,7 @@ import {
   type YAMLMap,
 } from 'yaml';
 import { InventoryError, type Problem } from '../../errors.ts';
-import { type Path, showPath } from '../schema/path.ts';
+import { type Path, showPath } from '../schema/rule.ts';
 import { syntaxProblem } from './syntax.ts';
 
 /** One value of the inventory with its place in the text. */

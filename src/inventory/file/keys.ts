@@ -1,7 +1,7 @@
 import { containerRuntime } from '../../runtime/runtimes.value.ts';
 import { minorOf } from '../../versions.ts';
 import type { RepositorySource } from '../inventory.ts';
-import type { Path } from '../schema/path.ts';
+import type { Path } from '../schema/rule.ts';
 import type { InventoryFile } from '../schema/schema.ts';
 import { hasOwnRuntimes, runtimeFileOf } from './levels.ts';
 import { type Reader, reason } from './reader.ts';

@@ -2,7 +2,7 @@ import { parseAllDocuments } from 'yaml';
 import { flagType, knownVersion } from '../../kubeadm/tables.value.ts';
 import { mismatches } from '../../kubeadm/typed.value.ts';
 import { isObject } from '../../shell/decode.ts';
-import { showPath } from '../schema/path.ts';
+import { showPath } from '../schema/rule.ts';
 import { below } from './rules/kubernetes/places.ts';
 
 /** The documents of a patch; those that no YAML reader understands are left to kubeadm. */

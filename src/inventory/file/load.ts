@@ -2,7 +2,7 @@ import { dirname, resolve } from 'node:path';
 import { InventoryError, type Problem } from '../../errors.ts';
 import type { Inventory } from '../inventory.ts';
 import { label } from '../schema/formats.ts';
-import { type Path, showPath } from '../schema/path.ts';
+import { type Path, showPath } from '../schema/rule.ts';
 import { decode } from './decode.ts';
 import { type Found, parseInventory } from './document.ts';
 import { gather } from './gather.ts';

@@ -1,10 +1,12 @@
 import { type Document, LineCounter, parseAllDocuments, type ScalarTag, type Tags } from 'yaml';
 import { pluginFile } from '../../network/plugins.file.ts';
 import { isObject, type JsonObject } from '../../shell/decode.ts';
-import type { UserManifest } from '../inventory.ts';
+import { Secret } from '../../shell/secret.ts';
+import { unquoted } from '../../shell/text.ts';
+import type { Inventory, UserManifest } from '../inventory.ts';
 import type { ChartEntry } from '../schema/charts.ts';
 import { checksumOf, type ManifestEntry, sourceOf } from '../schema/formats.ts';
-import type { Path } from '../schema/path.ts';
+import type { Path } from '../schema/rule.ts';
 import type { InventoryFile } from '../schema/schema.ts';
 import type { Reader, Report } from './reader.ts';
 import { endpointOf } from './rules/endpoint.ts';
@@ -142,3 +144,37 @@ export async function readManifests(
   });
   return { manifests: manifests.map(plain), pluginManifests: ofPlugin.map(plain) };
 }
+
+/** Texts of a JSON document, however deep. */
+function texts(value: unknown): readonly string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(texts) : [];
+}
+
+/** A value, and the parts of it that stand alone elsewhere: texts of a JSON document, right sides of `name=value`. */
+function parts(value: string): readonly string[] {
+  const sides = value.split('\n').flatMap((line) => {
+    const [, side] = /^\s*[\w.-]+\s*[=:](.*)/.exec(line) ?? [];
+    return side === undefined ? [] : [unquoted(side)];
+  });
+  try {
+    return [value, ...sides, ...texts(JSON.parse(value) as unknown)];
+  } catch {
+    return [value, ...sides];
+  }
+}
+
+function valuesOf(object: JsonObject): readonly string[] {
+  if (object['kind'] !== 'Secret') return [];
+  const { data, stringData } = object;
+  const encoded = isObject(data) ? Object.values(data).filter((value) => typeof value === 'string') : [];
+  const plain = isObject(stringData) ? Object.values(stringData).filter((value) => typeof value === 'string') : [];
+  const decoded = encoded.map((value) => Buffer.from(value, 'base64').toString());
+  return [...encoded, ...[...decoded, ...plain].flatMap(parts)];
+}
+
+/** The values in Secret objects of an inventory's manifests: `data` as written and decoded, and `stringData`. */
+export const secretData = ({ manifests, network }: Inventory): readonly Secret[] =>
+  [...manifests, ...network.manifests]
+    .flatMap(({ objects }) => objects.flatMap(valuesOf))
+    .map((value) => Secret.of(value));

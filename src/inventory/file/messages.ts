@@ -1,6 +1,6 @@
 import type { z } from 'zod';
+import { nearest } from '../../shell/text.ts';
 import { PROPOSED_KUBERNETES } from '../../versions.ts';
-import { nearest } from '../nearest.ts';
 import type { Located } from './document.ts';
 
 type Issue = z.core.$ZodIssue;

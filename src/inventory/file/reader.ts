@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Secret } from '../../shell/secret.ts';
-import type { Path } from '../schema/path.ts';
+import type { Path } from '../schema/rule.ts';
 import { isUrl, type Sources } from './sources.ts';
 
 /** Reports a setting whose file, URL or secret could not be read. */

@@ -14,7 +14,6 @@ import {
   signingElsewhere,
   validityPeriods,
 } from './rules/certificates.ts';
-import { chartSources } from './rules/charts.ts';
 import {
   balancersOfUse,
   endpointCannotMove,
@@ -27,7 +26,7 @@ import {
   virtualAddress,
   virtualPort,
 } from './rules/endpoint.ts';
-import { files } from './rules/files.ts';
+import { chartSources, files } from './rules/files.ts';
 import {
   controlPlaneCount,
   etcdCount,
@@ -42,6 +41,11 @@ import {
   supportedHosts,
   usedGroups,
 } from './rules/hosts.ts';
+import { featureGates, typedArguments } from './rules/kubernetes/arguments.ts';
+import { kubeadmValues, kubeProxyValues } from './rules/kubernetes/kubeadm-values.ts';
+import { kubeletValues } from './rules/kubernetes/kubelet-values.ts';
+import { kubeletsAgree, kubeProxyOfPlugin, kubeProxyOnce, podsOfNode } from './rules/kubernetes/kubelets.ts';
+import { skippedPhases, typedOverrides } from './rules/kubernetes/types.ts';
 import { localBalancer } from './rules/local-balancer.ts';
 import { opensshClient, timeSyncOfHosts } from './rules/machine.ts';
 import {
@@ -53,11 +57,6 @@ import {
   podSubnetSize,
   serviceSubnetSize,
 } from './rules/network.ts';
-import { featureGates, typedArguments } from './rules/kubernetes/arguments.ts';
-import { kubeadmValues, kubeProxyValues } from './rules/kubernetes/kubeadm-values.ts';
-import { kubeletValues } from './rules/kubernetes/kubelet-values.ts';
-import { kubeletsAgree, kubeProxyOfPlugin, kubeProxyOnce, podsOfNode } from './rules/kubernetes/kubelets.ts';
-import { skippedPhases, typedOverrides } from './rules/kubernetes/types.ts';
 import { ownedByKubeadm, ownedByKubelet, ownedLabels, ownedSysctls } from './rules/owned.ts';
 import { plainHttp } from './rules/plain-http.ts';
 import {

@@ -1,5 +1,5 @@
 import type { ClusterUp, NodeView } from '../../cluster/fleet/view.ts';
-import { CONTROL_PLANE_TAINT, taintId, wantedTaints } from '../../cluster/taints.ts';
+import { CONTROL_PLANE_TAINT, taintId, wantedTaints } from '../../cluster/nodes.ts';
 import { WINDOWS_TAINT } from '../../inventory/hosts.ts';
 import type { Host, Taint } from '../../inventory/inventory.ts';
 

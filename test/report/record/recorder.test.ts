@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { readRecord } from '../../../src/report/record/read.ts';
-import { FLUSH_MS, recorder } from '../../../src/report/record/recorder.ts';
+import { FLUSH_MS, recorder } from '../../../src/report/record/record-files.ts';
 import { recordHeadOf } from '../../fakes/record.ts';
 
 /** A disk that takes so many more bytes. */

@@ -13,8 +13,7 @@ import {
   isWithin,
   overlap,
 } from '../../addresses.ts';
-import type { Path } from '../../schema/path.ts';
-import { problem, type Rule, type Violation, warning } from '../../schema/rule.ts';
+import { type Path, problem, type Rule, type Violation, warning } from '../../schema/rule.ts';
 import type { HostEntry, InventoryFile } from '../../schema/schema.ts';
 import { login } from './hosts.ts';
 

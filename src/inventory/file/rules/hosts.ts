@@ -1,7 +1,6 @@
 import { isIP } from 'node:net';
-import { nearest } from '../../nearest.ts';
-import type { Path } from '../../schema/path.ts';
-import { problem, repeated, type Rule, type Violation, warning } from '../../schema/rule.ts';
+import { nearest } from '../../../shell/text.ts';
+import { type Path, problem, repeated, type Rule, type Violation, warning } from '../../schema/rule.ts';
 import type { HostEntry, InventoryFile } from '../../schema/schema.ts';
 import { asList, selected } from '../levels.ts';
 

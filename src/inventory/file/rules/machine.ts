@@ -1,5 +1,4 @@
-import type { Path } from '../../schema/path.ts';
-import { problem, type Rule } from '../../schema/rule.ts';
+import { type Path, problem, type Rule } from '../../schema/rule.ts';
 import type { InventoryFile } from '../../schema/schema.ts';
 import { installFromOf, timeSyncOfHost } from '../host-settings.ts';
 

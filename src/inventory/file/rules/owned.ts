@@ -1,8 +1,7 @@
 import { REQUIRED_SYSCTLS, REQUIRED_WITH_IPV6 } from '../../../host/kernel.value.ts';
 import { networkPluginNamed } from '../../../network/plugins.value.ts';
 import { hasIpv6 } from '../../addresses.ts';
-import type { Path } from '../../schema/path.ts';
-import { problem, type Rule, type Violation, warning } from '../../schema/rule.ts';
+import { type Path, problem, type Rule, type Violation, warning } from '../../schema/rule.ts';
 import type { InventoryFile } from '../../schema/schema.ts';
 import { below, kubeletPlaces } from './kubernetes/places.ts';
 

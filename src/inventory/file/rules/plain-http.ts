@@ -1,6 +1,5 @@
 import type { Download, DownloadName } from '../../inventory.ts';
-import type { Path } from '../../schema/path.ts';
-import { problem, type Rule, type Violation } from '../../schema/rule.ts';
+import { type Path, problem, type Rule, type Violation } from '../../schema/rule.ts';
 import type { InventoryFile } from '../../schema/schema.ts';
 import { WINDOWS_DOWNLOADS } from '../../schema/windows.ts';
 import type { WindowsSettings } from '../../windows-settings.ts';

@@ -4,8 +4,7 @@ import { containerRuntime } from '../../../runtime/runtimes.value.ts';
 import { minorOf } from '../../../versions.ts';
 import type { Download } from '../../inventory.ts';
 import { HANDLER_KINDS, HANDLER_LABEL_PREFIX } from '../../runtime-handlers.ts';
-import type { Path } from '../../schema/path.ts';
-import { problem, type Rule, type Violation, warning } from '../../schema/rule.ts';
+import { type Path, problem, type Rule, type Violation, warning } from '../../schema/rule.ts';
 import type { InventoryFile } from '../../schema/schema.ts';
 import { kindOf, runtimeFileOf } from '../levels.ts';
 

@@ -1,7 +1,6 @@
 import { isIP } from 'node:net';
 import { isObject } from '../../../../shell/decode.ts';
-import type { Path } from '../../../schema/path.ts';
-import { problem, type Rule, type Violation } from '../../../schema/rule.ts';
+import { type Path, problem, type Rule, type Violation } from '../../../schema/rule.ts';
 import { argumentLists, below } from './places.ts';
 
 /*

@@ -1,7 +1,6 @@
 import { quantityOf } from '../../../../kubeadm/typed.value.ts';
 import { isObject } from '../../../../shell/decode.ts';
-import type { Path } from '../../../schema/path.ts';
-import { problem, type Rule, type Violation, warning } from '../../../schema/rule.ts';
+import { type Path, problem, type Rule, type Violation, warning } from '../../../schema/rule.ts';
 import { below, kubeletPlaces } from './places.ts';
 
 /*

@@ -1,8 +1,7 @@
 import { networkPluginNamed } from '../../../../network/plugins.value.ts';
 import { isObject } from '../../../../shell/decode.ts';
 import { familiesOf, widthOf } from '../../../addresses.ts';
-import type { Path } from '../../../schema/path.ts';
-import { problem, type Rule, type Violation, warning } from '../../../schema/rule.ts';
+import { type Path, problem, type Rule, type Violation, warning } from '../../../schema/rule.ts';
 import type { InventoryFile } from '../../../schema/schema.ts';
 import { kubeletOf, levelsOf } from '../../levels.ts';
 import { nodeBits } from '../network.ts';

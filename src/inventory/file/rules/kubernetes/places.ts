@@ -1,6 +1,6 @@
 import type { FlagComponent } from '../../../../kubeadm/tables.value.ts';
 import { isObject } from '../../../../shell/decode.ts';
-import type { Path } from '../../../schema/path.ts';
+import type { Path } from '../../../schema/rule.ts';
 import type { InventoryFile } from '../../../schema/schema.ts';
 
 /** What the inventory calls each document of kubeadm's configuration, and its type. */

@@ -1,8 +1,7 @@
-import { enumProblem, type Mismatch, mismatches } from '../../../../kubeadm/typed.value.ts';
 import { knownVersion, phasesOf } from '../../../../kubeadm/tables.value.ts';
-import { nearest } from '../../../nearest.ts';
-import type { Path } from '../../../schema/path.ts';
-import { problem, type Rule, type Violation, warning } from '../../../schema/rule.ts';
+import { enumProblem, type Mismatch, mismatches } from '../../../../kubeadm/typed.value.ts';
+import { nearest } from '../../../../shell/text.ts';
+import { type Path, problem, type Rule, type Violation, warning } from '../../../schema/rule.ts';
 import type { InventoryFile } from '../../../schema/schema.ts';
 import { isOwnedField } from '../owned.ts';
 import { below, DOCUMENT_TYPES, DOCUMENTS, kubeletPlaces } from './places.ts';

@@ -16,15 +16,15 @@ import { authoritiesIn } from '../etcd/snapshot.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { makeFolder } from '../report/files.ts';
 import type { DocumentOf } from '../report/json.ts';
+import { type Context, stateFolder } from '../session/context.ts';
+import { inventoryFile, readInventory } from '../session/inventory.ts';
+import type { Flags } from '../session/options.ts';
 import { type JsonObject, objectsOf, textIn, within } from '../shell/decode.ts';
 import { madeOf, Secret } from '../shell/secret.ts';
 import { sh } from '../shell/sh.ts';
 import type { Remote } from '../ssh/remote.ts';
 import { ed25519Seed } from '../ssh/ssh2-keys.ts';
 import { script } from '../templates.ts';
-import { type Context, stateFolder } from './context.ts';
-import { inventoryFile, readInventory } from './inventory.ts';
-import type { Flags } from './options.ts';
 
 /** What the command line says about how a backup is locked. */
 interface LockFlags {

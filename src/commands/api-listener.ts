@@ -2,12 +2,11 @@ import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { Agent, type IncomingMessage, request as requestOf, type ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
-import { pipeline } from 'node:stream';
+import { type Duplex, pipeline } from 'node:stream';
+import { loopbackCertificate } from '../certificates/certificate.value.ts';
 import { type ClientIdentity, encrypted, type Forward } from '../cluster/fleet/https-peer.ts';
 import { hostPort } from '../inventory/addresses.ts';
 import { Secret } from '../shell/secret.ts';
-import { loopbackCertificate } from './loopback-certificate.ts';
 
 /** An API server behind a host. */
 export interface ApiServerBehind {

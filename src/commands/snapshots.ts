@@ -7,11 +7,11 @@ import { keepData, saveSnapshot, type SnapshotStatus } from '../etcd/snapshot.ts
 import type { LinuxHost } from '../inventory/inventory.ts';
 import { paths } from '../paths.ts';
 import { makeFolder } from '../report/files.ts';
+import { stamp, stateFolder } from '../session/context.ts';
+import type { Run } from '../session/run.ts';
 import { sh } from '../shell/sh.ts';
 import type { On } from '../ssh/remote.ts';
 import type { KeepBefore } from '../upgrade/control-plane.step.ts';
-import { stamp, stateFolder } from './context.ts';
-import type { Run } from './run.ts';
 
 /** What a retention may delete. */
 interface Retention {

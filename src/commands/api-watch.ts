@@ -2,9 +2,9 @@ import type { ClientHttp2Session } from 'node:http2';
 import { administratorOn, apiServerAt, METADATA_OF_ONE, METADATA_ONLY } from '../cluster/fleet/channel.ts';
 import { type ClientIdentity, type Forward, httpsPeer, type HttpsPeer } from '../cluster/fleet/https-peer.ts';
 import { controlPlanes } from '../inventory/hosts.ts';
+import type { Run } from '../session/run.ts';
 import { objectOf, textIn, within } from '../shell/decode.ts';
 import { isWindowsRemote } from '../ssh/windows.ts';
-import type { Run } from './run.ts';
 
 /** What is watched: the nodes, and the pods that a cluster needs. */
 const WATCHED = ['/api/v1/nodes', '/api/v1/namespaces/kube-system/pods'] as const;
