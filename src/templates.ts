@@ -84,7 +84,7 @@ export const completionScript = (shell: 'bash' | 'zsh' | 'fish' | 'powershell'):
 export const pagePart = (name: `page.${'css' | 'js'}`): string => read(`report/${name}`);
 
 /** A table of templates/tables, as JSON. */
-export const table = (name: 'kubernetes'): string => read(`tables/${name}.json`);
+export const table = (name: 'kubernetes' | 'removed'): string => read(`tables/${name}.json`);
 
 /** A configuration file of another program, from templates/. Throws on a value that is missing. */
 export function render(name: string, values: object): string {

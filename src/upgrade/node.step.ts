@@ -21,7 +21,7 @@ const MINUTES = 60_000;
 
 /** Flags that kubeadm wrote for older kubelets, and with which the kubelet of the hop does not start. */
 export const removedFlags = ({ version }: Hop): readonly string[] =>
-  removedTables
+  removedTables()
     .filter(({ minor }) => compareVersions(minor, minorOf(version)) <= 0)
     .flatMap(({ flags }) => flags('kubelet').flatMap(({ name, kbuildRemovesIt }) => (kbuildRemovesIt ? [name] : [])));
 

@@ -1,5 +1,21 @@
+import { table } from '../templates.ts';
 import { compareVersions, minorOf } from '../versions.ts';
-import { removedData, type RemovedData } from './removed-data.value.ts';
+
+type Lists = Readonly<Record<string, readonly string[]>>;
+
+/** What one minor of Kubernetes no longer knows: an entry of templates/tables/removed.json. */
+interface RemovedData {
+  readonly minor: string;
+  readonly compared: { readonly kubernetes: readonly [string, string]; readonly etcd: readonly [string, string] };
+  /** By component, names without dashes. */
+  readonly flags: Lists;
+  /** By the set of gates: `kubernetes` (all of its components), `etcd`, `kubeadm`. */
+  readonly gates: Lists;
+  /** `NAME=VALUE`: the only value that is accepted from this minor on. */
+  readonly locked: Lists;
+  readonly apis: readonly string[];
+  readonly groupVersions: readonly string[];
+}
 
 /** What reads feature gates or flags. `kubeadm`: `featureGates` of its ClusterConfiguration. */
 export type Component =
@@ -41,30 +57,28 @@ export interface RemovedInMinor {
  */
 const KBUILD_REMOVES: ReadonlySet<string> = new Set(['1.35', '1.37']);
 
-const list = (words: string | undefined): readonly string[] => (words ?? '').split(/\s+/).filter((word) => word !== '');
-
 /** All components of Kubernetes share one set of gates. */
 const gateSet = (component: Component): string =>
   component === 'etcd' || component === 'kubeadm' ? component : 'kubernetes';
 
-/** By minor, oldest first. Which versions were compared: docs/upgrade-removed.md. */
-export const removedTables: readonly RemovedInMinor[] = Object.entries(removedData).map(([minor, data]) => ({
-  minor,
-  compared: data.compared,
-  flags: (component) =>
-    list(data.flags[component]).map((name) => ({
-      name,
-      kbuildRemovesIt: component === 'kubelet' && KBUILD_REMOVES.has(minor),
-    })),
-  gates: (component) => list(data.gates[gateSet(component)]),
-  locked: (component) =>
-    list(data.locked[gateSet(component)]).map((word) => {
-      const [name = '', value] = word.split('=');
-      return { name, value: value === 'true' };
-    }),
-  apis: list(data.apis),
-  groupVersions: list(data.groupVersions),
-}));
+let read: readonly RemovedInMinor[] | undefined;
+
+/** By minor, oldest first; read when they are first needed. Which versions were compared: docs/upgrade-removed.md. */
+export const removedTables = (): readonly RemovedInMinor[] =>
+  (read ??= (JSON.parse(table('removed')) as readonly RemovedData[]).map((data) => ({
+    ...data,
+    flags: (component) =>
+      (data.flags[component] ?? []).map((name) => ({
+        name,
+        kbuildRemovesIt: component === 'kubelet' && KBUILD_REMOVES.has(data.minor),
+      })),
+    gates: (component) => data.gates[gateSet(component)] ?? [],
+    locked: (component) =>
+      (data.locked[gateSet(component)] ?? []).map((word) => {
+        const [name = '', value] = word.split('=');
+        return { name, value: value === 'true' };
+      }),
+  })));
 
 /**
  * What kind of place it is: the inventory, a ConfigMap of kubeadm, a file that kubeadm and kbuild write for the
@@ -194,7 +208,7 @@ function foundIn(place: SettingsPlace, table: RemovedInMinor): readonly Found[] 
  * count.
  */
 export function removedInUse(places: readonly SettingsPlace[], from: string, to: string): readonly RemovedUse[] {
-  const tables = removedTables.filter(
+  const tables = removedTables().filter(
     ({ minor }) => compareVersions(minor, minorOf(from)) > 0 && compareVersions(minor, minorOf(to)) <= 0,
   );
   return places.flatMap((place) => {

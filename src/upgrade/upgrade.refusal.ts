@@ -42,7 +42,7 @@ const isAlpha = (groupVersion: string): boolean => /\bv\d+alpha\d+\b/.test(group
  * server can read (release notes of 1.35 and 1.37: "delete all objects before").
  */
 export const unreadableApis = (from: string, to: string): readonly string[] =>
-  removedTables
+  removedTables()
     .filter(({ minor }) => compareVersions(minor, minorOf(from)) > 0 && compareVersions(minor, minorOf(to)) <= 0)
     .flatMap(({ apis }) => apis)
     .filter(isAlpha)

@@ -66,11 +66,11 @@ function section(table: RemovedInMinor): string {
 
 const comparisons = [
   '| minor | Kubernetes | etcd |\n| --- | --- | --- |',
-  ...removedTables.map(
+  ...removedTables().map(
     ({ minor, compared: { kubernetes, etcd } }) => `| ${minor} | ${kubernetes.join(' → ')} | ${etcd.join(' → ')} |`,
   ),
 ].join('\n');
 
 /** docs/upgrade-removed.md. */
 export const removedReference = (): string =>
-  [INTRODUCTION, `${comparisons}\n`, ...removedTables.map(section)].join('\n');
+  [INTRODUCTION, `${comparisons}\n`, ...removedTables().map(section)].join('\n');

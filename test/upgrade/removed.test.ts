@@ -2,15 +2,15 @@ import { describe, expect, test } from 'vitest';
 import { type RemovedInMinor, removedTables } from '../../src/upgrade/removed.value.ts';
 import { supportedMinors } from '../../src/versions.ts';
 
-const of = (minor: string): RemovedInMinor => removedTables.find((table) => table.minor === minor)!;
+const of = (minor: string): RemovedInMinor => removedTables().find((table) => table.minor === minor)!;
 
 describe('tables of what Kubernetes removed', () => {
   test('cover every minor that kbuild builds, oldest first', () => {
-    expect(removedTables.map(({ minor }) => minor)).toEqual(supportedMinors);
+    expect(removedTables().map(({ minor }) => minor)).toEqual(supportedMinors);
   });
 
   test('compare each version with the one before, without a gap', () => {
-    const pairs = removedTables.map(({ compared }) => compared.kubernetes);
+    const pairs = removedTables().map(({ compared }) => compared.kubernetes);
     expect(pairs.slice(1).map(([older]) => older)).toEqual(pairs.slice(0, -1).map(([, newer]) => newer));
   });
 
@@ -33,7 +33,7 @@ describe('tables of what Kubernetes removed', () => {
   });
 
   test('hold the gates of kubeadm, which has a set of its own', () => {
-    expect(removedTables.map((table) => table.gates('kubeadm'))).toEqual([
+    expect(removedTables().map((table) => table.gates('kubeadm'))).toEqual([
       [],
       ['WaitForAllControlPlaneComponents'],
       ['ControlPlaneKubeletLocalMode'],
@@ -56,7 +56,7 @@ describe('tables of what Kubernetes removed', () => {
     expect(of('1.37').flags('kube-controller-manager')).toEqual([
       { name: 'concurrent-service-syncs', kbuildRemovesIt: false },
     ]);
-    for (const table of removedTables)
+    for (const table of removedTables())
       expect([...table.flags('kube-apiserver'), ...table.flags('kube-scheduler')]).toEqual([]);
   });
 
