@@ -26,9 +26,21 @@ for (const stream of [process.stdout, process.stderr]) {
   });
 }
 
+/** True in a shell whose folder was removed: no path means anything there. */
+function isFolderGone(): boolean {
+  try {
+    return process.cwd() === '';
+  } catch {
+    return true;
+  }
+}
+
 // Asked often by scripts: answered before anything else is loaded.
 if (process.argv[2] === '--version' || process.argv[2] === '-V') {
   process.stdout.write(`${version}\n`);
+} else if (isFolderGone()) {
+  process.stderr.write('kbuild: the folder in which you are was removed\n  → go to another one\n');
+  process.exitCode = 2;
 } else if (process.argv[2] === '__complete') {
   // Asked by the scripts of shells at every TAB.
   const { completionAnswer } = await import('./completion/run-complete.ts');

@@ -133,11 +133,17 @@ function commandOf(root: Parser, words: readonly string[]): { readonly command: 
   return { command: path.join(' '), names: parser.commands.map((one) => one.name()) };
 }
 
+/** Help about a command that does not exist would be that about all. @throws CommanderError */
+function refuseUnknown(root: Parser, [, , first = '-']: readonly string[]): void {
+  if (first.startsWith('-') || first === 'help' || root.commands.some((one) => one.name() === first)) return;
+  throw new CommanderError(1, 'commander.unknownCommand', `error: unknown command '${first}'`);
+}
+
 /** `kbuild version`, and `kbuild -h COMMAND`: other tools have them. */
 function asOtherTools(argv: readonly string[]): readonly string[] {
   const [node = '', script = '', first, ...rest] = argv;
   if (first === 'version' && rest.length === 0) return [node, script, '--version'];
-  if ((first === '-h' || first === '--help') && rest.length > 0) return [node, script, ...rest, '--help'];
+  if (['-h', '--help', 'help'].includes(first ?? '') && rest.length > 0) return [node, script, ...rest, '--help'];
   return argv;
 }
 
@@ -146,7 +152,9 @@ export async function run(argv: readonly string[], version: string): Promise<num
   let code = 0;
   const root = program(version, (result) => (code = result));
   try {
-    await root.parseAsync(asOtherTools(argv));
+    const given = asOtherTools(argv);
+    refuseUnknown(root, given);
+    await root.parseAsync(given);
     return code;
   } catch (error) {
     if (error instanceof CommanderError && error.exitCode === 0) return 0;

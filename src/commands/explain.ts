@@ -154,7 +154,10 @@ function nextOf(found: Explanation | readonly Topics[]): string {
  */
 export function runExplain(context: Context, flags: ExplainOptions, operands: readonly string[]): Promise<number> {
   const found = asked(operands);
-  if ('kind' in found) context.out(flags.json === true ? jsonDocument<'explain'>(found) : explanationText(found));
+  if ('kind' in found)
+    context.out(
+      flags.json === true ? jsonDocument<'explain'>(found) : explanationText(found, context.display?.columns),
+    );
   else context.out(flags.json === true ? jsonDocument<'topics'>({ topics: found }) : topicsText(found));
   if (flags.json !== true) context.err(`next: ${nextOf(found)}\n`);
   return Promise.resolve(0);

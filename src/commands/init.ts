@@ -131,6 +131,20 @@ async function target(context: Context, flags: InitOptions): Promise<string> {
   }
 }
 
+/** The new inventory. @throws UsageError for answers that make none; ConnectError, as `runInit` */
+async function inventoryText(context: Context, flags: InitOptions): Promise<string> {
+  try {
+    const text = skeleton(await answersOf(context, flags));
+    await loadText(context, text, flags.inventory);
+    return text;
+  } catch (error) {
+    if (!(error instanceof InventoryError)) throw error;
+    // Without places: the operator has not seen the text that they point into.
+    const problems = error.problems.map(({ path, message }) => `${path}: ${message}`);
+    throw new UsageError(`these answers make no inventory:\n${problems.join('\n')}`);
+  }
+}
+
 /**
  * `kbuild init [FILE]`: a commented inventory, to stdout or to a new file, then with its schema beside it. Asks
  * questions if there is a terminal and no flag gives an answer. Writes an example if there is neither. Writes nothing
@@ -140,15 +154,7 @@ async function target(context: Context, flags: InitOptions): Promise<string> {
 export async function runInit(context: Context, flags: InitOptions): Promise<number> {
   if (flags.inventory !== undefined && flags.inventory !== '-')
     refuseFile(flags.inventory, resolve(context.cwd, flags.inventory));
-  const text = skeleton(await answersOf(context, flags));
-  try {
-    await loadText(context, text, flags.inventory);
-  } catch (error) {
-    if (!(error instanceof InventoryError)) throw error;
-    // Without places: the operator has not seen the text that they point into.
-    const problems = error.problems.map(({ path, message }) => `${path}: ${message}`);
-    throw new UsageError(`these answers make no inventory:\n${problems.join('\n')}`);
-  }
+  const text = await inventoryText(context, flags);
   const name = await target(context, flags);
   if (name === '-') {
     context.out(text);

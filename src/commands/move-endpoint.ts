@@ -1,7 +1,7 @@
 import { refusedOfLive } from '../cluster/live.ts';
 import { restartsOf } from '../engine/restarts.ts';
 import { throwAll, UsageError } from '../errors.ts';
-import { endpointHost } from '../inventory/addresses.ts';
+import { endpointHost, endpointParts } from '../inventory/addresses.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { moveReasons } from '../kubeadm/endpoint.refusal.ts';
 import { isLoopback, isMoving, liveEndpoint, serverAt } from '../kubeadm/endpoint.ts';
@@ -26,10 +26,13 @@ import { moveEndpointPhases, oldEndpointReasons } from './move-endpoint.phases.t
 /** @throws UsageError unless the command line names the inventory's endpoint: the operator says the same twice */
 function checkOperand({ endpoint }: Inventory, [operand = '']: readonly string[]): void {
   if (operand === endpoint) return;
+  const { host = '', port } = endpointParts(operand) ?? {};
+  if (host === '' || port === undefined)
+    throw new UsageError(`"${operand}" is no endpoint`, {
+      remedy: 'an endpoint is HOST:PORT, e.g. k8s.example.com:6443',
+    });
   throw new UsageError(`the command line says ${operand}, and the endpoint of the inventory is ${endpoint}`, {
-    remedy:
-      'set kubernetes.endpoint (and loadBalancer) in the inventory to the new endpoint, then name it: `kbuild ' +
-      `move-endpoint ${endpoint}\``,
+    remedy: `set kubernetes.endpoint (and loadBalancer) to ${operand} in the inventory, then run the same again`,
   });
 }
 

@@ -36,14 +36,15 @@ export interface Topics {
   readonly items: readonly { readonly name: string; readonly summary: string }[];
 }
 
+/** Of lines where there is no narrower terminal. */
 const WIDTH = 100;
 
-/** The text in lines of at most 100 characters, where its words are no longer. */
-function wrapped(text: string, indent: string): string {
+/** The text in lines of at most `width` characters, where its words are no longer. */
+function wrappedTo(width: number, text: string, indent: string): string {
   const lines: string[] = [];
   for (const word of text.split(/\s+/)) {
     const last = lines.at(-1);
-    if (last !== undefined && indent.length + last.length + 1 + word.length <= WIDTH)
+    if (last !== undefined && indent.length + last.length + 1 + word.length <= width)
       lines[lines.length - 1] = `${last} ${word}`;
     else lines.push(word);
   }
@@ -74,17 +75,18 @@ const withoutMarkup = (markdown: string): string =>
     return words.endsWith('.md') ? address : `${words} (${address})`;
   });
 
-/** An explanation for people. */
-export function explanationText(explanation: Explanation): string {
+/** An explanation for people, for a terminal of that many columns. */
+export function explanationText(explanation: Explanation, columns = WIDTH): string {
+  const wrapped = (text: string): string => wrappedTo(Math.min(columns, WIDTH), text, '  ');
   const { kind, name, title, why, remedy, example, inside = [], more } = explanation;
   const known = facts(explanation);
   return [
     kind === 'exit' ? `exit ${name}` : name,
-    ...(why.startsWith(title) ? [] : [wrapped(title, '  ')]),
+    ...(why.startsWith(title) ? [] : [wrapped(title)]),
     ...(known.length === 0 ? [] : ['', ...known]),
     '',
-    wrapped(withoutMarkup(why), '  '),
-    ...(remedy === undefined ? [] : part('what to do', wrapped(remedy, '  '))),
+    wrapped(withoutMarkup(why)),
+    ...(remedy === undefined ? [] : part('what to do', wrapped(remedy))),
     ...(example === undefined ? [] : part('example', example.trimEnd().replaceAll(/^/gm, '  '))),
     ...(inside.length === 0 ? [] : part('settings in it', rows(inside))),
     ...part('more', more.map((page) => `  ${page}`).join('\n')),

@@ -59,7 +59,7 @@ function opened(path: string): number {
     makeFolder(dirname(path));
     return openSync(path, 'a', 0o600);
   } catch (error) {
-    throw new UsageError(`the run's log cannot be written: ${systemText(error)}`, {
+    throw new UsageError(`${path}, the log of the run, cannot be written: ${systemText(error)}`, {
       remedy: 'name another place with --log-file PATH',
       cause: error,
     });

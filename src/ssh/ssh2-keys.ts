@@ -207,7 +207,11 @@ async function privateKey(
   const unlocked = ssh2.utils.parseKey(text, revealed(secret));
   if (!(unlocked instanceof Error)) return unlocked;
   if (!/passphrase|integrity|decrypt/i.test(unlocked.message)) throw unusable(file, unlocked);
-  throw new KeyProblem(`the passphrase of the SSH key ${file} is wrong`, 'check ssh.passphrase', unlocked);
+  throw new KeyProblem(
+    `the passphrase of the SSH key ${file} is wrong`,
+    passphrase === undefined ? 'run the same command again, and type it again' : 'check ssh.passphrase',
+    unlocked,
+  );
 }
 
 /** ssh2 reads the PEM at every login, which takes ten times as long as the signature. */

@@ -279,6 +279,10 @@ test('init: a name that YAML would take for a number is quoted', async () => {
 
 test('init refuses answers that make no inventory, and never overwrites a file', async () => {
   await expect(runInit(context(), { controlPlane: ['a b'] })).rejects.toThrow(/hosts\[0\]\.address: must be an IP/);
+  // Without the lines of a text that nobody has seen.
+  await expect(runInit(context(), { hosts: ['root@127.0.0.1:1'] })).rejects.toThrow(
+    /^these answers make no inventory:\nhosts\[0\]\.address: other hosts cannot reach 127\.0\.0\.1;/,
+  );
   await expect(runInit(context(), { controlPlane: ['=/'] })).rejects.toThrow(/no host/);
   await expect(runInit(context(), { worker: ['10.0.0.1'] })).rejects.toThrow(/no control plane/);
   file('inventory.yaml', 'mine');

@@ -126,7 +126,7 @@ test.each(['/dev/null/folder/log', '/proc/folder/below/log'])(
   (path) => {
     const ran = shell(`$K facts $I --log-file ${path}`, inventoryOf(1));
     expect(ran.stderr).toMatch(
-      /kbuild: the run's log cannot be written: .*\n {2}→ name another place with --log-file PATH/,
+      /kbuild: .+, the log of the run, cannot be written: .*\n {2}→ name another place with --log-file PATH/,
     );
     expect(ran.stderr).not.toContain('connecting');
     expect(ran.status).toBe(2);
@@ -145,7 +145,7 @@ test(
     expect(elsewhere.status).toBe(3);
     const nowhere = inside('XDG_STATE_HOME=$PWD $K facts $I');
     expect(nowhere.stderr).toMatch(
-      /the run's log cannot be written: the disk is read-only\n {2}→ name another place with --log-file PATH/,
+      /, the log of the run, cannot be written: the disk is read-only\n {2}→ name another place with --log-file PATH/,
     );
     expect(nowhere.status).toBe(2);
   },

@@ -363,7 +363,13 @@ describe('keys', () => {
     await Promise.all(transports.map((transport) => transport.close()));
     expect(asked).toBe(1);
     expect(await outcome(withSsh(host, { passphrase: Secret.of('let me in') }))).toBe('in');
-    expect(await outcome(withSsh(host, { passphrase: Secret.of('wrong') }))).toContain('passphrase of the SSH key');
+    const wrong = Secret.of('wrong');
+    await expect(sshDialler({ policy: 'strict' }).dial(withSsh(host, { passphrase: wrong }))).rejects.toMatchObject({
+      message: expect.stringContaining('passphrase of the SSH key') as unknown,
+      remedy: 'check ssh.passphrase',
+    });
+    const asking = sshDialler({ policy: 'strict', askPassphrase: () => Promise.resolve(wrong) });
+    await expect(asking.dial(host)).rejects.toMatchObject({ remedy: 'run the same command again, and type it again' });
     expect(await outcome(host)).toContain(`the SSH key ${file} is encrypted`);
   });
 

@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 
@@ -65,9 +67,35 @@ test.each([
   ['backup verfy', '"verfy" is no command of kbuild backup, and no file', 'did you mean "verify"?'],
   ['explain podSubnet', '"podSubnet" is no whole name of a setting', 'kbuild explain network.podSubnet'],
   ['explain cni', '"cni" is no whole name of a setting', 'kbuild explain network.plugin'],
+  ['help nope', '"nope" is no command of kbuild', 'kbuild --help lists them'],
+  ['nope --help', '"nope" is no command of kbuild', 'kbuild --help lists them'],
 ])('%s: what was meant, before any host is contacted', (line, message, remedy) => {
   const { status, stderr } = spawnSync(process.execPath, [program, ...line.split(' ')], { encoding: 'utf8' });
   expect(status).toBe(2);
   expect(stderr).toContain(`kbuild: ${message}`);
   expect(stderr).toContain(`→ ${remedy}`);
+});
+
+test('help about a command is asked for in each usual way', () => {
+  const said = [
+    ['validate', '--help'],
+    ['help', 'validate'],
+    ['-h', 'validate'],
+    ['help', 'certs', 'renew'],
+  ].map((words) => spawnSync(process.execPath, [program, ...words], { encoding: 'utf8' }));
+  for (const { status, stdout } of said) expect({ status, stdout }).toMatchObject({ status: 0 });
+  expect(new Set(said.slice(0, 3).map(({ stdout }) => stdout))).toEqual(
+    new Set([expect.stringMatching(/^Usage: kbuild validate /)]),
+  );
+  expect(said[3]!.stdout).toMatch(/^Usage: kbuild certs renew /);
+});
+
+test('a folder that was removed while a shell is in it is named', { tags: ['linux'] }, () => {
+  const folder = mkdtempSync(join(tmpdir(), 'kbuild-gone-'));
+  const line = 'cd "$0" && rmdir "$0" && exec "$@"';
+  const args = ['-c', line, folder, process.execPath, program, 'validate'];
+  expect(spawnSync('sh', args, { encoding: 'utf8' })).toMatchObject({
+    status: 2,
+    stderr: 'kbuild: the folder in which you are was removed\n  → go to another one\n',
+  });
 });

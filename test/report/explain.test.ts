@@ -72,6 +72,20 @@ describe('explain', () => {
     expect(shown.replaceAll(/\s+/g, ' ')).toContain('(https://github.com/kubernetes/kubernetes/issues/136786)');
   });
 
+  test('is wrapped once, to the width of a narrow terminal', () => {
+    const widest = (text: string): number =>
+      Math.max(
+        ...text
+          .split('\n')
+          .filter((line) => !line.includes('https:'))
+          .map((line) => line.length),
+      );
+    const explained = checkExplained(checks.find(({ name }) => name === 'address-on-host')!);
+    expect(widest(explanationText(explained, 46))).toBeLessThanOrEqual(46);
+    expect(widest(explanationText(explained, 300))).toBeGreaterThan(80);
+    expect(widest(explanationText(explained, 300))).toBeLessThanOrEqual(100);
+  });
+
   test('the example of the network plugin is one that validate accepts (D23)', () => {
     const { example } = settings.map(settingExplained).find(({ name }) => name === 'network.plugin')!;
     expect(example).toBe('network:\n  plugin: none\n');
