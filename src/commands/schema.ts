@@ -1,6 +1,7 @@
 import { UsageError } from '../errors.ts';
 import { editorJsonSchema } from '../inventory/schema/editor.ts';
-import { documentJsonSchema, type DocumentName, DOCUMENTS } from '../report/json.ts';
+import { documentJsonSchema, DOCUMENTS } from '../report/documents/documents.ts';
+import type { DocumentName } from '../report/json.ts';
 import type { Context } from '../session/context.ts';
 import { nearest } from '../shell/text.ts';
 import type { SchemaOptions } from './inventory.command.ts';

@@ -1,5 +1,6 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { documentJsonSchema, type DocumentName, type DocumentOf, jsonDocument } from '../../src/report/json.ts';
+import { documentJsonSchema } from '../../src/report/documents/documents.ts';
+import { type DocumentName, type DocumentOf, jsonDocument } from '../../src/report/json.ts';
 
 const ajv = new Ajv2020({ strict: true, allErrors: true, allowUnionTypes: true });
 const compiled = new Map<DocumentName, ValidateFunction>();

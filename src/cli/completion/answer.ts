@@ -70,7 +70,7 @@ async function candidatesFor(
     case 'certificates':
       return plain((await import('../../certificates/authorities.value.ts')).RENEWED_NAMES);
     case 'documents':
-      return plain(Object.keys((await import('../../report/json.ts')).DOCUMENTS));
+      return plain(Object.keys((await import('../../report/documents/documents.ts')).DOCUMENTS));
     case 'topics':
       return topics(operands);
     case 'runs': {
