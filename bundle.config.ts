@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type BuildOptions, type Metafile, type Plugin } from 'esbuild';
@@ -31,17 +31,42 @@ const native: Plugin = {
   },
 };
 
-/**
- * ssh2 has every server prove each of its host keys after the login, for programs that record them: a round trip, and as
- * many signatures as the server has keys. kbuild verifies the key of the connection before the login, and records no other.
- */
-const noProofs: Plugin = {
-  name: 'no-proofs',
+/** A change to the text of ssh2's client: the pattern must match once. */
+type ClientChange = readonly [name: string, pattern: RegExp, instead: string];
+
+const CLIENT_CHANGES: readonly ClientChange[] = [
+  // ssh2 has every server prove each of its host keys after the login, for programs that record them: a round trip, and
+  // as many signatures as the server has keys. kbuild verifies the key of the connection before the login, and records
+  // no other.
+  ['hostKeysProve', /^ *hostKeysProve\(this, data, [^]*?\n *\}\);\n/m, ''],
+  // ssh2 asks first whether the server would take a key, and signs when it says so: a round trip. RFC 4252, 7, allows
+  // the signature at once. Keys with several algorithms (RSA) are asked about as before.
+  [
+    'authPK of a key',
+    /^( *)proto\.authPK\(username, curAuth\.key, keyAlgo\);\n/m,
+    [
+      'if (curAuth.keyAlgos) proto.authPK(username, curAuth.key, keyAlgo);',
+      'else proto.authPK(username, curAuth.key, keyAlgo, (buf, cb) => {',
+      '  const signature = curAuth.key.sign(buf);',
+      "  if (signature instanceof Error) skipAuth('Skipping key authentication: ' + signature.message);",
+      '  else cb(signature);',
+      '});',
+      '',
+    ].join('\n'),
+  ],
+];
+
+/** ssh2's client spends round trips on what kbuild does not need. */
+const client: Plugin = {
+  name: 'client',
   setup: (build) => {
     build.onLoad({ filter: /\/ssh2\/lib\/client\.js$/ }, ({ path }) => {
-      const text = readFileSync(path, 'utf8');
-      const contents = text.replace(/^ *hostKeysProve\(this, data, [^]*?\n *\}\);\n/m, '');
-      if (contents === text) throw new Error(`${path} has another call of hostKeysProve than bundle.config.ts expects`);
+      let contents = readFileSync(path, 'utf8');
+      for (const [name, pattern, replacement] of CLIENT_CHANGES) {
+        const changed = contents.replace(pattern, replacement);
+        if (changed === contents) throw new Error(`${path} has another ${name} than bundle.config.ts expects`);
+        contents = changed;
+      }
       return { contents };
     });
   },
@@ -50,7 +75,7 @@ const noProofs: Plugin = {
 /** What kbuild does not use of its libraries is left out, what it seldom uses is loaded late. */
 const libraries: readonly Plugin[] = [
   native,
-  noProofs,
+  client,
   instead('no-locales', /\/locales\/index\.js$/, /\/zod\//, 'export {}'),
   // ssh2's servers, its keys' generator and its tunnels for HTTP load Node's HTTP and TLS.
   instead('no-servers', /^\.\/(?:http-agents|server|keygen)\.js$/, /\/ssh2\/lib\/index\.js$/, 'module.exports = {}'),
@@ -120,6 +145,17 @@ const late = (program: string): Plugin => ({
   },
 });
 
+/**
+ * Writes a bundle in ASCII alone: V8 reads a text of 3 MB that has one other character in twice the memory and time.
+ * esbuild has escaped them in strings; they are left in regular expressions and templates, where `\u` means the same.
+ */
+function inAscii(file: string): void {
+  const text = readFileSync(file, 'utf8');
+  if (/\braw`[^`]*[^\0-\x7f]/.test(text)) throw new Error(`${file} has a raw template beyond ASCII: escape it`);
+  const escaped = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  writeFileSync(file, text.replaceAll(/[^\0-\x7f]/g, escaped));
+}
+
 /** The program in `out`: cli/main.js and, beside the folder cli, the file that it runs, with a hash of its text in its name. */
 export async function buildProgram(out: string, plugins: readonly Plugin[] = []): Promise<readonly Metafile[]> {
   const { metafile } = await build({
@@ -133,6 +169,7 @@ export async function buildProgram(out: string, plugins: readonly Plugin[] = [])
     define: { 'import.meta.url': 'importMetaUrl' },
     plugins: [...plugins, ...libraries],
   });
+  for (const file of Object.keys(metafile.outputs)) inAscii(join(root, file));
   const main = await build({
     ...common,
     ...asModules,

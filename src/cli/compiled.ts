@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import {
   closeSync,
@@ -88,6 +89,16 @@ function writeKept(file: string, program: string, { commands, data }: Kept): voi
   quietly(() => rmSync(part, { force: true }));
 }
 
+const HEAD = "(function (exports, require, module, __filename, __dirname) { 'use strict';";
+
+/**
+ * A program as a function's text. V8 takes ASCII as it is; anything else is decoded, and needs two bytes a character.
+ */
+function textOf(program: string): string {
+  const bytes = Buffer.concat([Buffer.from(HEAD), readFileSync(program), Buffer.from('\n})')]);
+  return bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8');
+}
+
 /**
  * Runs a program, a CommonJS file, and returns its exports. `folder`: where compiled code is kept; undefined: nowhere.
  * @throws whatever the program throws; Error if there is no such file
@@ -95,10 +106,9 @@ function writeKept(file: string, program: string, { commands, data }: Kept): voi
 export function load(program: string, command: string, folder: string | undefined): Loaded {
   const file = folder === undefined ? undefined : join(folder, `${basename(program).replace(/-\w+\.cjs$/, '')}.v8`);
   const kept = file === undefined ? undefined : readKept(file, program);
-  const head = "(function (exports, require, module, __filename, __dirname) { 'use strict';";
-  const script = new Script(`${head}${readFileSync(program, 'utf8')}\n})`, {
+  const script = new Script(textOf(program), {
     filename: program,
-    columnOffset: -head.length,
+    columnOffset: -HEAD.length,
     ...(kept === undefined ? {} : { cachedData: kept.data }),
   });
   const module = { exports: {} };

@@ -54,6 +54,8 @@ interface Around {
   readonly version: string;
   /** Gets the exit code of the command that was run. */
   readonly done: (code: number) => void;
+  /** Called when the command and all that it needs are loaded, before it runs. */
+  readonly onLoaded: () => void;
 }
 
 /** Options that say what is printed, and how. */
@@ -65,7 +67,7 @@ interface Shown {
   readonly graph?: string;
 }
 
-function addCommand(parent: Parser, command: Command, { version, done }: Around): Parser {
+function addCommand(parent: Parser, command: Command, { version, done, onLoaded }: Around): Parser {
   const { name, summary, operand, options, printsData, run } = command;
   const parser = parent
     .command(name)
@@ -85,7 +87,9 @@ function addCommand(parent: Parser, command: Command, { version, done }: Around)
       hasColours: color !== false,
       printsData: printsData === true || json === true || markdown === true || graph !== undefined,
     });
-    done(await (await run())(context, values, parser.args));
+    const command = await run();
+    onLoaded();
+    done(await command(context, values, parser.args));
   });
   return parser;
 }
@@ -103,11 +107,11 @@ function addAll(parent: Parser, list: readonly (Command | CommandGroup)[], aroun
     else addCommand(parent, item, around);
 }
 
-/** commander's form of all commands. `done` gets the exit code of the command that was run. */
-export function program(version: string, done: (code: number) => void): Parser {
+/** commander's form of all commands. */
+export function program(around: Around): Parser {
   const root = new Parser('kbuild')
     .description('Turns an inventory of bare hosts into a production Kubernetes cluster with kubeadm, over SSH.')
-    .version(version)
+    .version(around.version)
     .exitOverride()
     // Errors are printed below, as those of commands.
     .configureOutput({ outputError: () => undefined })
@@ -116,7 +120,7 @@ export function program(version: string, done: (code: number) => void): Parser {
       'after',
       examples(['kbuild init inventory.yaml', 'kbuild check inventory.yaml', 'kbuild up inventory.yaml']),
     );
-  addAll(root, commands, { version, done });
+  addAll(root, commands, around);
   return root;
 }
 
@@ -148,9 +152,13 @@ function asOtherTools(argv: readonly string[]): readonly string[] {
 }
 
 /** Runs the command line; the exit code. Errors are printed here and nowhere else. */
-export async function run(argv: readonly string[], version: string): Promise<number> {
+export async function run(
+  argv: readonly string[],
+  version: string,
+  onLoaded: Around['onLoaded'] = () => undefined,
+): Promise<number> {
   let code = 0;
-  const root = program(version, (result) => (code = result));
+  const root = program({ version, done: (result) => (code = result), onLoaded });
   try {
     const given = asOtherTools(argv);
     refuseUnknown(root, given);

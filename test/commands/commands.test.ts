@@ -20,7 +20,9 @@ const flagsOf = (name: string): readonly string[] =>
 
 /** What commander hands over for a command line, without running the command. */
 async function valuesOf(...args: readonly string[]): Promise<object> {
-  const root = program('0', () => undefined).configureOutput({ writeErr: () => undefined });
+  const root = program({ version: '0', done: () => undefined, onLoaded: () => undefined }).configureOutput({
+    writeErr: () => undefined,
+  });
   const parser = root.commands.find((command) => command.name() === args[0])!.exitOverride();
   let values: object = {};
   parser.action(() => {
@@ -37,7 +39,7 @@ describe('the commands', () => {
       .map(({ text }) => text);
     expect(code.length).toBeGreaterThan(20);
     const keys = new Set(
-      program('0', () => undefined)
+      program({ version: '0', done: () => undefined, onLoaded: () => undefined })
         .commands.flatMap((command) => [
           command,
           ...command.commands,
@@ -103,7 +105,9 @@ test('each kind of event has a sender', () => {
 describe('a group whose name alone is a command', () => {
   test('leaves options behind the name of a command to that command', async () => {
     const seen: object[] = [];
-    const root = program('0', () => undefined).configureOutput({ writeErr: () => undefined });
+    const root = program({ version: '0', done: () => undefined, onLoaded: () => undefined }).configureOutput({
+      writeErr: () => undefined,
+    });
     const group = root.commands.find((command) => command.name() === 'certs')!;
     group.commands[0]!.action((_, values: object) => void seen.push(values));
     await root.parseAsync(['certs', 'renew', '--all', '-i', 'prod.yaml'], { from: 'user' });
@@ -112,7 +116,9 @@ describe('a group whose name alone is a command', () => {
   });
 
   test('refuses options before that name: the command would not see them', async () => {
-    const root = program('0', () => undefined).configureOutput({ writeErr: () => undefined });
+    const root = program({ version: '0', done: () => undefined, onLoaded: () => undefined }).configureOutput({
+      writeErr: () => undefined,
+    });
     await expect(root.parseAsync(['certs', '-i', 'prod.yaml', 'renew'], { from: 'user' })).rejects.toThrow(
       'options stand before "renew", and belong behind it',
     );
