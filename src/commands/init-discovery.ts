@@ -6,7 +6,7 @@ import type { Host, Inventory } from '../inventory/inventory.ts';
 import { eachLimit } from '../limit.ts';
 import type { Context, RunLog } from '../session/context.ts';
 import { hostDialler } from '../session/dialler.ts';
-import { observerOf } from '../session/observe.ts';
+import { observerOf } from '../session/observer.ts';
 import { DEFAULT_CONCURRENCY, type Flags } from '../session/options.ts';
 import type { HostRemote } from '../ssh/windows.ts';
 import { checkNames } from './every.checks.ts';

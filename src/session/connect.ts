@@ -10,7 +10,8 @@ import type { On } from '../ssh/remote.ts';
 import type { HostRemote } from '../ssh/windows.ts';
 import type { Context, RunLog } from './context.ts';
 import { hostDialler } from './dialler.ts';
-import { observeFleet, observerOf, type Round } from './observe.ts';
+import { observeFleet, type Round } from './observe.ts';
+import { observerOf } from './observer.ts';
 import { DEFAULT_CONCURRENCY, type Flags } from './options.ts';
 
 /** All hosts of an inventory that answered, observed once. */

@@ -1,19 +1,10 @@
-import { randomBytes } from 'node:crypto';
 import type { Fleet, Observed } from '../cluster/fleet/fleet.ts';
-import type { Forward } from '../cluster/fleet/https-peer.ts';
-import type { LinuxFacts } from '../cluster/fleet/linux.ts';
-import { clusterFacts, observeCluster } from '../cluster/fleet/observe-cluster.ts';
-import { type Ask, observeLinux, type WantedFacts } from '../cluster/fleet/observe-linux.ts';
-import type { ClusterPart, ClusterView } from '../cluster/fleet/view.ts';
-import { watchedOn } from '../commands/every.phases.ts';
-import { observedObjects } from '../commands/objects.phases.ts';
+import type { ClusterView } from '../cluster/fleet/view.ts';
 import type { Emit } from '../engine/event.ts';
 import { exitCodeOf } from '../errors.ts';
-import { inventoryOn } from '../inventory/hosts.ts';
-import type { Host, Inventory, LinuxHost, WindowsHost } from '../inventory/inventory.ts';
+import type { Host } from '../inventory/inventory.ts';
 import { eachLimit } from '../limit.ts';
-import type { LinuxRemote } from '../ssh/linux.ts';
-import { type HostRemote, isWindowsRemote } from '../ssh/windows.ts';
+import { DECIDING, LOCK_USED, type Observer } from './observer.ts';
 
 /** When the hosts that have not answered are named, in ms after the observation began. */
 const TIMES_MS: readonly number[] = [2_000, 5_000, 10_000];
@@ -60,9 +51,6 @@ export function awaitedHosts(hosts: readonly Host[], emit: Emit, nowMs: () => nu
   };
 }
 
-/** Whether another run has changed the cluster between two looks at a host: it held the host's lock. */
-const LOCK_USED = 'lockUsed' satisfies keyof LinuxFacts;
-
 /**
  * What decides where the cluster is observed, and whether a view of it is as new as these facts, as text to compare;
  * undefined if something of it is unknown.
@@ -99,59 +87,6 @@ export async function clusterBeside(
   const seen = await hosts;
   const early = await beginning;
   return early !== undefined && early.before === ways(seen) ? early.view : cluster(seen);
-}
-
-/** Observes hosts over their connections, and the cluster through its control planes. */
-interface Observer {
-  /** All facts of a host, or those that are wanted; of a Windows host only by their names. */
-  readonly host: (host: Host, wanted?: WantedFacts) => Promise<Observed>;
-  /** The cluster, through the first of these hosts that answers, with these of its parts; default: all. */
-  readonly cluster: (hosts: readonly Observed[], parts?: readonly ClusterPart[]) => Promise<ClusterView>;
-}
-
-/** `remotes`: the connections so far, by host. */
-export function observerOf(
-  inventory: Inventory,
-  remotes: ReadonlyMap<string, HostRemote>,
-  nowMs: () => number,
-): Observer {
-  const tools = { nowMs, nonce: () => randomBytes(12).toString('hex') };
-  const linuxRemote = ({ name }: LinuxHost): LinuxRemote => {
-    const remote = remotes.get(name)!;
-    if (isWindowsRemote(remote)) throw new TypeError(`${name} is a Windows host`);
-    return remote;
-  };
-  const ask =
-    (host: LinuxHost): Ask =>
-    (command) =>
-      linuxRemote(host).ask(command);
-  const forward =
-    (host: LinuxHost): Forward =>
-    (address, port) =>
-      linuxRemote(host).forward(address, port);
-  const objects = observedObjects(inventory);
-  // This reads the steps of all phases, so it is done while the hosts answer, and not before the first is dialled.
-  let declared: ReturnType<typeof watchedOn> | undefined;
-  const watched = (host: Host) => (declared ??= watchedOn(inventory))(host);
-
-  const windows = async (host: WindowsHost, names?: readonly string[]): Promise<Observed> => {
-    const remote = remotes.get(host.name)!;
-    if (!isWindowsRemote(remote)) throw new TypeError(`${host.name} is a Linux host`);
-    const subject = { inventory, host, watched: watched(host) };
-    // Most clusters have no Windows host: its probes are not loaded for them.
-    const { observeWindows } = await import('../cluster/fleet/observe-windows.ts');
-    const facts = await observeWindows((...asked) => remote.ask(...asked), subject, tools, names);
-    return { os: 'windows', host, facts };
-  };
-  const linux = async (host: LinuxHost, wanted?: WantedFacts): Promise<Observed> => {
-    const { loginMs } = linuxRemote(host).transport;
-    const subject = { inventory: inventoryOn(inventory, host), host, watched: watched(host) };
-    return { os: 'linux', host, facts: await observeLinux(ask(host), subject, { ...tools, loginMs }, wanted) };
-  };
-  return {
-    host: (host, wanted) => (host.os === 'windows' ? windows(host, wanted as string[]) : linux(host, wanted)),
-    cluster: (hosts, parts) => observeCluster(inventory, hosts, ask, objects, { ...tools, forward }, parts),
-  };
 }
 
 /** How all hosts are observed once. */
@@ -212,7 +147,7 @@ async function firstKnown({ hosts, reach, observer }: Round): Promise<readonly O
   const told = await Promise.allSettled(
     deciding.map(async (host) => {
       await reach(host);
-      return observer.host(host, [...clusterFacts, LOCK_USED]);
+      return observer.host(host, DECIDING);
     }),
   );
   return told.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));

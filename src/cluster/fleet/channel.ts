@@ -68,7 +68,14 @@ const ETCD = {
   etcdKey: sh`cat /etc/kubernetes/pki/etcd/server.key`,
 } as const;
 
-type Told = Readonly<Record<string, Answer>>;
+/** What a control plane told of itself, by the names of `ownCommands`. */
+export type Told = Readonly<Record<string, Answer>>;
+
+/** What a control plane is asked of itself: it may be asked beside something else. */
+export const ownCommands = ({ cluster, etcd }: Record<'cluster' | 'etcd', boolean>) => ({
+  ...(cluster ? OWN : {}),
+  ...(etcd ? ETCD : {}),
+});
 
 /** What the host told by one of the commands. Throws why it told nothing. */
 function toldBy(told: Told, name: string): string {
@@ -96,18 +103,22 @@ export interface ChannelTools {
   readonly ask: Ask;
   readonly forward: Forward;
   readonly nonce: () => string;
+  /** What the host has just told of itself: it is not asked again. */
+  readonly told?: Told | undefined;
 }
 
 /**
  * Begins to ask a host what it tells of itself. `about`: `cluster` for the administrator's certificate and, if `etcd`,
  * for that of etcd. Certificates and keys are in memory until the observation has ended.
  */
-function peersOf({ ask, forward, nonce }: ChannelTools, about: { cluster: boolean; etcd: boolean }): Peers {
-  const commands = { ...(about.cluster ? OWN : {}), ...(about.etcd ? ETCD : {}) };
+function peersOf({ ask, forward, nonce, told: given }: ChannelTools, about: Parameters<typeof ownCommands>[0]): Peers {
   const word = nonce();
-  const told = ask({ ...framedScript(commands, word), title: 'observe the cluster (certificates)' }).then(
-    ({ stdout, stderr }): Told => readFrames(stdout, stderr, word),
-  );
+  const asked = async (): Promise<Told> => {
+    const command = { ...framedScript(ownCommands(about), word), title: 'observe the cluster (certificates)' };
+    const { stdout, stderr } = await ask(command);
+    return readFrames(stdout, stderr, word);
+  };
+  const told = given === undefined ? asked() : Promise.resolve(given);
   const administrator = told.then((answers) => {
     const answer = answers['kubeconfig'];
     if (answer === undefined || 'failed' in answer) throw new Detour('the administrator’s kubeconfig cannot be read');
@@ -131,10 +142,10 @@ function peersOf({ ask, forward, nonce }: ChannelTools, about: { cluster: boolea
   };
 }
 
-/** Host and port of a URL. */
-const placeOf = (url: string): { readonly host: string; readonly port: number } => {
+/** Members of etcd, by client URLs. */
+const etcdAt = (peers: Peers) => (url: string) => {
   const { hostname, port } = new URL(url);
-  return { host: hostname.replace(/^\[(.*)\]$/, '$1'), port: port === '' ? 443 : Number(port) };
+  return peers.at(hostname.replace(/^\[(.*)\]$/, '$1'), port === '' ? 443 : Number(port), 'etcd');
 };
 
 /** Etcd as one of its members shows it, by client URLs. Close it: until then the certificate is in memory. */
@@ -144,11 +155,7 @@ export function etcdPeers(tools: ChannelTools): {
   readonly close: () => void;
 } {
   const peers = peersOf(tools, { cluster: false, etcd: true });
-  const at = (url: string): HttpsPeer => {
-    const place = placeOf(url);
-    return peers.at(place.host, place.port, 'etcd');
-  };
-  return { begun: peers.told, at, close: peers.close };
+  return { begun: peers.told, at: etcdAt(peers), close: peers.close };
 }
 
 /** The cluster as a control plane shows it over SSH's own channel. */
@@ -237,10 +244,7 @@ export function clusterChannel(
         return (error as Error).message;
       }
     },
-    etcdPeer: (url) => {
-      const place = placeOf(url);
-      return peers.at(place.host, place.port, 'etcd');
-    },
+    etcdPeer: etcdAt(peers),
     close: peers.close,
   };
 }

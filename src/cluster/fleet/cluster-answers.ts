@@ -2,7 +2,7 @@ import { etcdCommand } from '../../etcd/view.facts.ts';
 import { controlPlanes } from '../../inventory/hosts.ts';
 import type { Inventory, LinuxHost } from '../../inventory/inventory.ts';
 import { lastLine } from '../../shell/probe.ts';
-import { apiServerAt, type ChannelTools, clusterChannel, etcdPeers, localEtcd } from './channel.ts';
+import { apiServerAt, type ChannelTools, clusterChannel, etcdPeers, localEtcd, type Told } from './channel.ts';
 import { etcdByGateway } from './etcd-gateway.ts';
 import { type Answer, framedScript, parallelFramedScript, readFrames } from './framed-script.ts';
 import { Detour, type Forward } from './https-peer.ts';
@@ -16,6 +16,8 @@ export interface Reach {
   /** Missing where only commands are run. */
   readonly forward?: Forward | undefined;
   readonly nonce: () => string;
+  /** What the host has just told of itself, for the channels. */
+  readonly told?: Told | undefined;
 }
 
 type Probes = Readonly<Record<string, Pick<ClusterProbe<unknown>, 'command' | 'over'>>>;
@@ -74,13 +76,13 @@ async function byChannel(inventory: Inventory, host: LinuxHost, probes: Probes, 
 
 /** Does it over channels, or by commands where that cannot be; why then. */
 async function preferring<T>(
-  { ask, forward, nonce }: Reach,
+  { ask, forward, nonce, told }: Reach,
   channels: (tools: ChannelTools) => Promise<T>,
   commands: () => Promise<T>,
 ): Promise<{ readonly value: T; readonly detour?: string }> {
   if (forward === undefined) return { value: await commands() };
   try {
-    return { value: await channels({ ask, forward, nonce }) };
+    return { value: await channels({ ask, forward, nonce, told }) };
   } catch (error) {
     if (!(error instanceof Detour)) throw error;
     return { value: await commands(), detour: error.message };

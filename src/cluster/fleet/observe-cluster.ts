@@ -9,6 +9,7 @@ import { paths } from '../../paths.ts';
 import { type JsonObject, objectOf } from '../../shell/decode.ts';
 import { lines } from '../../shell/probe.ts';
 import { excerpt } from '../../shell/text.ts';
+import type { Told } from './channel.ts';
 import { clusterAnswers, etcdAnswer } from './cluster-answers.ts';
 import type { Observed } from './fleet.ts';
 import { factsFrom, MOST_OF_CLUSTER } from './framed-script.ts';
@@ -35,6 +36,8 @@ function hasMember({ facts }: Extract<Observed, { readonly os: 'linux' }>): bool
 interface ClusterTools extends ObserveTools {
   /** Missing where only commands are run. */
   readonly forward?: ((host: LinuxHost) => Forward) | undefined;
+  /** What a control plane has told of itself beside its facts. */
+  readonly told?: ((host: LinuxHost) => Told | undefined) | undefined;
 }
 
 /**
@@ -249,7 +252,7 @@ export async function observeCluster(
   hosts: readonly Observed[],
   ask: (host: LinuxHost) => Ask,
   wanted: readonly JsonObject[],
-  { nowMs, nonce, forward }: ClusterTools,
+  { nowMs, nonce, forward, told }: ClusterTools,
   parts: readonly ClusterPart[] = ALL_CLUSTER_PARTS,
 ): Promise<ClusterView> {
   const reasons: string[] = [];
@@ -275,7 +278,7 @@ export async function observeCluster(
         }),
       );
       const from = nowMs();
-      const reach = { ask: ask(host), forward: forward?.(host), nonce };
+      const reach = { ask: ask(host), forward: forward?.(host), nonce, told: told?.(host) };
       const { answers, detour } = await clusterAnswers(inventory, host, asked, reach);
       const facts = factsFrom(host.name, probes, answers, { middleMs: (from + nowMs()) / 2 }, MOST_OF_CLUSTER);
       // An API server that answers and does not tell its nodes is not one to go by.

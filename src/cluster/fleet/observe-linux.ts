@@ -24,6 +24,13 @@ export interface ObserveTools {
   readonly nonce: () => string;
   /** How long the login took before. */
   readonly loginMs?: number | undefined;
+  /** What else the same script asks, behind the facts: another one would cost round trips and a shell. */
+  readonly beside?:
+    | {
+        readonly commands: Readonly<Record<string, Command<'sh'>>>;
+        readonly told: (answers: Readonly<Record<string, Answer>>) => void;
+      }
+    | undefined;
 }
 
 /** Which facts are observed: only the named ones, or all without these. */
@@ -40,7 +47,7 @@ const isNamed = (wanted: WantedFacts): wanted is readonly string[] => Array.isAr
 export async function observeLinux(
   ask: Ask,
   { inventory, host, watched }: Subject,
-  { nowMs, nonce, loginMs }: ObserveTools,
+  { nowMs, nonce, loginMs, beside }: ObserveTools,
   wanted: WantedFacts = { without: [] },
 ): Promise<LinuxFacts> {
   const all: Probes = linuxProbes(inventory, host, watched);
@@ -50,10 +57,11 @@ export async function observeLinux(
   const commands = Object.fromEntries(asked.map(([name, { command }]) => [name, command]));
   const word = nonce();
   const from = nowMs();
-  const { stdout, stderr } = await ask(framedScript(commands, word));
+  const { stdout, stderr } = await ask(framedScript({ ...commands, ...beside?.commands }, word));
   const to = nowMs();
   const untold = Object.fromEntries(leftOut.map((name) => [name, { failed: 'it was not observed' }]));
   const answers = { ...readFrames(stdout, stderr, word), ...untold };
+  beside?.told(answers);
   // The clock was read after the login shell had read its files, and before the time that the later probes took.
   const shellMs = Math.min(loginShellMs(answers), to - from);
   const laterMs = Math.min(afterClockMs(answers), to - from - shellMs);
