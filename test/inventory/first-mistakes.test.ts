@@ -56,6 +56,8 @@ const MISTAKES: readonly (readonly [string, string])[] = [
     'sops: {}',
     'user: ubuntu',
     'hostz: []',
+    'apiServer: { extraArgs: { profiling: "false" } }',
+    'kubeadm: { ClusterConfiguration: {}, KubeletConfiguration: {} }',
     'xyzzy: 1',
   ].map((line): readonly [string, string] => [line, also(line)]),
   ...[

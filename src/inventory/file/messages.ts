@@ -123,6 +123,19 @@ export function issueMessage(issue: RawIssue, found: Located | undefined): strin
   }
 }
 
+/** Where the documents of a kubeadm file stand, by their kind and by some of their fields. */
+const OF_KUBEADM: Readonly<Record<string, readonly string[]>> = {
+  'kubeadm.cluster': [
+    ...['Cluster', 'cluster'].map((kind) => `${kind}Configuration`),
+    'apiServer',
+    'controllerManager',
+  ],
+  'kubeadm.init': ['InitConfiguration', 'initConfiguration'],
+  'kubeadm.join': ['JoinConfiguration', 'joinConfiguration'],
+  'kubeadm.kubeProxy': ['KubeProxyConfiguration', 'kubeProxyConfiguration'],
+  'kubelet.config': ['KubeletConfiguration', 'kubeletConfiguration'],
+};
+
 /** Names of other tools (kubespray, k0sctl, KubeOne, Cluster API, ansible, ssh) for settings, and where these are. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   addons: 'Helm charts are in `charts`, files and URLs of objects in `manifests`',
@@ -169,6 +182,11 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   vars: 'kbuild replaces no variables: write the values',
   versions: 'write kubernetes: { version: "1.36.3" }',
   workers: 'write each worker in `hosts`, with `role: worker`',
+  ...Object.fromEntries(
+    Object.entries(OF_KUBEADM).flatMap(([place, names]) =>
+      names.map((name) => [name, `kubeadm's own files have it; here it belongs in \`${place}\``] as const),
+    ),
+  ),
 };
 
 /** Settings that a message lists at most: more are no help. */
