@@ -43,9 +43,17 @@ function membersOf(cluster: ClusterView): Seen['members'] {
   }
 }
 
-const IN_ITS_CONTAINER =
-  'crictl exec $(crictl ps -q --name etcd) etcdctl --cacert /etc/kubernetes/pki/etcd/ca.crt ' +
-  '--cert /etc/kubernetes/pki/etcd/server.crt --key /etc/kubernetes/pki/etcd/server.key';
+const ETCDCTL =
+  'etcdctl --cacert /etc/kubernetes/pki/etcd/ca.crt --cert /etc/kubernetes/pki/etcd/server.crt ' +
+  '--key /etc/kubernetes/pki/etcd/server.key';
+
+/** How an operator runs etcdctl on a member that votes: in its pod, or in its container where no API shows that. */
+function etcdctlOn(cluster: ClusterView): string {
+  const [voter] = membersOf(cluster).filter(({ healthy, learner }) => healthy && !learner);
+  return cluster.etcd === undefined && voter !== undefined
+    ? `kubectl -n kube-system exec etcd-${voter.name} -- ${ETCDCTL}`
+    : `on an etcd host: crictl exec $(crictl ps -q --name etcd) ${ETCDCTL}`;
+}
 
 const etcdLearners: Check = {
   name: 'etcd-learners',
@@ -56,11 +64,12 @@ const etcdLearners: Check = {
     'that stays is left of a join that was cut off, or of a cluster that etcd 3.5 served: etcd 3.6 may read a member ' +
     'that 3.5 promoted as a learner again (etcd-io/etcd #20793).',
   severities: ['warning'],
-  test: ({ inventory, fleet: { cluster } }) => {
-    return membersOf(cluster)
+  test: ({ inventory, fleet: { cluster } }) =>
+    membersOf(cluster)
       .filter(({ learner }) => learner)
       .map(({ id, name, peerUrl }): Finding => {
         const host = inventory.hosts.find((one) => one.name === name);
+        const etcdctl = etcdctlOn(cluster);
         const member = name === '' ? `at ${peerUrl}, which never started,` : name;
         return {
           severity: 'warning',
@@ -68,11 +77,10 @@ const etcdLearners: Check = {
           message: `etcd's member ${member} (${id}) is a learner: it does not vote`,
           remedy:
             host === undefined
-              ? `if no host joins now, on a control plane: ${IN_ITS_CONTAINER} member remove ${id}`
-              : `\`kbuild up\` finishes or undoes a join. If ${name} serves: ${IN_ITS_CONTAINER} member promote ${id}`,
+              ? `if no host joins now: ${etcdctl} member remove ${id}`
+              : `\`kbuild up\` finishes or undoes a join. If ${name} serves: ${etcdctl} member promote ${id}`,
         };
-      });
-  },
+      }),
 };
 
 export const etcdChecks: CheckGroup = { fleet: [etcdSpace, etcdLearners] };
