@@ -8,7 +8,6 @@ import { minorNumber } from '../versions.ts';
 import { hasWindows, kubeProxyImage, type PluginFile } from './plugin.file.ts';
 
 const PATH = ['network', 'calico'];
-const OPERATOR = [...PATH, 'operator'];
 const INSTALLATIONS = 'installations.operator.tigera.io';
 
 /** The first minor whose settings of the operator kbuild writes. */
@@ -163,7 +162,7 @@ export const calico: PluginFile<'calico'> = {
   rule,
   otherwise: noSettings,
   manifests: {
-    path: OPERATOR,
+    path: (file) => [...PATH, settingsOf(file).version === undefined ? 'operator' : 'version'],
     entries,
     // The API server rejects Calico's objects while this CRD is missing. Since 3.30 Calico's project publishes the CRDs
     // in a separate manifest.

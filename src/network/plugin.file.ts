@@ -7,7 +7,8 @@ import type { InventoryFile } from '../inventory/schema/schema.ts';
 
 /** Manifests that the project of a network plugin publishes and an inventory names. */
 interface PluginManifests {
-  readonly path: Path;
+  /** The setting that names them. */
+  path(file: InventoryFile): Path;
   entries(file: InventoryFile): readonly ManifestEntry[];
   /** The kind that these manifests lack; undefined if they are complete. */
   missing(manifests: readonly UserManifest[]): string | undefined;

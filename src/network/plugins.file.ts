@@ -22,7 +22,7 @@ export const pluginManifests = (
   file: InventoryFile,
 ): readonly { readonly at: Path; readonly entries: readonly ManifestEntry[] }[] =>
   Object.values(FILES).flatMap(({ manifests }: PluginFile) =>
-    manifests === undefined ? [] : [{ at: manifests.path, entries: manifests.entries(file) }],
+    manifests === undefined ? [] : [{ at: manifests.path(file), entries: manifests.entries(file) }],
   );
 
 /** Checks the settings of the network plugin. Refuses settings of another plugin: they would have no effect. */

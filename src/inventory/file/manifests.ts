@@ -127,7 +127,7 @@ export async function readManifests(
       }),
     );
   const { manifests: published, chart } = pluginFile(file);
-  const given = published === undefined ? [] : await all(published.path, published.entries(file));
+  const given = published === undefined ? [] : await all(published.path(file), published.entries(file));
   const named = await all(['manifests'], file.manifests);
   const own = chart === undefined ? [] : [{ path: chart.path, entry: chart.entry(file, endpointOf(file)) }];
   const users = file.charts.map((entry, i) => ({ path: ['charts', i], entry }));
@@ -136,7 +136,7 @@ export async function readManifests(
   const manifests = [...rendered.slice(own.length), ...named];
   reportRepeatedObjects([...ofPlugin, ...manifests], report);
   const missing = published?.missing(given);
-  if (published !== undefined && missing !== undefined) report(published.path, missing);
+  if (published !== undefined && missing !== undefined) report(published.path(file), missing);
   const plain = ({ source, objects, secrets }: PlacedManifest): UserManifest => ({
     source,
     objects,

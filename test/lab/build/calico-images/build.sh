@@ -23,6 +23,9 @@ mkdir -p layers/certificates layers/shell/tmp
 install -D -m 644 "$TREE/etc/ssl/certs/ca-certificates.crt" layers/certificates/etc/ssl/certs/ca-certificates.crt
 
 for part in node typha kube-controllers cni csi flexvol operator registrar; do cp -a "$CALICO/$part" "layers/$part"; done
+# Its user is not root.
+mkdir -m 777 layers/kube-controllers/status layers/kube-controllers/profiles
+install -m 666 /dev/null layers/kube-controllers/status/status.json
 install -D -m 755 start.sh layers/node/usr/sbin/start
 install -D -m 755 flexvol.sh layers/flexvol/usr/local/bin/flexvol.sh
 for p in bandwidth host-local loopback portmap tuning; do install -D -m 755 "$CNI/$p" "layers/cni/opt/cni/bin/$p"; done
