@@ -373,7 +373,6 @@ const calico: Artifact = {
     MODULE: VERSIONS.calico.module,
     API: VERSIONS.calico.api,
     OPERATOR: `v${VERSIONS.calico.operator}`,
-    REGISTRAR: VERSIONS.calico.registrar,
   },
   go: true,
 };

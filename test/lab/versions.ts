@@ -79,7 +79,6 @@ export const VERSIONS = {
     api: 'v0.0.0-20240708202104-e3f70b269c2c',
     operator: '1.36.5',
     tag: '3.29.2',
-    registrar: 'v2.13.0',
   },
 } as const;
 

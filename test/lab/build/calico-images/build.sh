@@ -22,11 +22,15 @@ shell layers/shell
 mkdir -p layers/certificates layers/shell/tmp
 install -D -m 644 "$TREE/etc/ssl/certs/ca-certificates.crt" layers/certificates/etc/ssl/certs/ca-certificates.crt
 
-for part in node typha kube-controllers cni csi flexvol operator registrar; do cp -a "$CALICO/$part" "layers/$part"; done
+for part in node typha kube-controllers cni csi flexvol operator; do cp -a "$CALICO/$part" "layers/$part"; done
 # Its user is not root.
 mkdir -m 777 layers/kube-controllers/status layers/kube-controllers/profiles
 install -m 666 /dev/null layers/kube-controllers/status/status.json
 install -D -m 755 start.sh layers/node/usr/sbin/start
+# Its module cannot be had: the driver for volumes of application layer policies is registered nowhere.
+mkdir -p layers/waiting/usr/bin
+printf '#!/bin/sh\nwhile :; do sleep 60; done\n' > layers/waiting/usr/bin/wait
+chmod 755 layers/waiting/usr/bin/wait
 install -D -m 755 flexvol.sh layers/flexvol/usr/local/bin/flexvol.sh
 for p in bandwidth host-local loopback portmap tuning; do install -D -m 755 "$CNI/$p" "layers/cni/opt/cni/bin/$p"; done
 
@@ -35,6 +39,6 @@ image "calico/typha:$VERSION" /usr/bin/calico-typha typha certificates
 image "calico/kube-controllers:$VERSION" /usr/bin/kube-controllers kube-controllers certificates
 image "calico/cni:$VERSION" /opt/cni/bin/install cni shell certificates
 image "calico/csi:$VERSION" /usr/bin/csi-driver csi
-image "calico/node-driver-registrar:$VERSION" /usr/bin/node-driver-registrar registrar
+image "calico/node-driver-registrar:$VERSION" /usr/bin/wait waiting shell
 image "calico/pod2daemon-flexvol:$VERSION" /usr/local/bin/flexvol.sh flexvol shell
 image "tigera/operator:$OPERATOR" /usr/bin/operator operator certificates

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds Calico's programs and those of its operator, each as a module of its own: what its go.mod names is what its project builds with.
 # VERSION: v3.28.5. MODULE: the version of its module, which has no tag that Go takes. API: that of github.com/projectcalico/api,
-# which is a folder beside it in the repository. OPERATOR: v1.36.5. REGISTRAR: v2.13.0. OUT: gets a folder for each image, and
+# which is a folder beside it in the repository. OPERATOR: v1.36.5. OUT: gets a folder for each image, and
 # manifests/: the operator's CRDs, and the operator.
 set -eu
 sources() { # MODULE@VERSION FOLDER
@@ -32,7 +32,9 @@ cd operator
 flags="-X github.com/tigera/operator/version.VERSION=$OPERATOR"
 build operator/usr/bin/operator .
 mkdir -p "$OUT/manifests"
-for crd in pkg/crds/operator/*.yaml pkg/crds/calico/*.yaml; do
+# Those of Calico without Enterprise, as in its project's manifest: of the others the operator concludes that all of them must be there.
+crds=pkg/crds/operator/operator.tigera.io
+for crd in ${crds}_apiservers*.yaml ${crds}_imagesets*.yaml ${crds}_installations*.yaml ${crds}_tigerastatuses*.yaml pkg/crds/calico/*.yaml; do
   echo ---
   cat "$crd"
 done > "$OUT/manifests/operator-crds.yaml"
@@ -48,8 +50,3 @@ metadata: {name: tigera-operator-lab}
 subjects: [{kind: ServiceAccount, name: tigera-operator, namespace: tigera-operator}]
 roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: cluster-admin}
 Y
-
-sources "github.com/kubernetes-csi/node-driver-registrar@$REGISTRAR" registrar
-cd registrar
-flags="-X main.version=$REGISTRAR"
-build registrar/usr/bin/node-driver-registrar ./cmd/csi-node-driver-registrar
