@@ -13,7 +13,7 @@ import { gpgHome, type GpgHome } from '../../fakes/gpg.ts';
 
 const KEYS: readonly (readonly [algorithm: string, lifetime: string])[] = [
   ['rsa2048', 'never'],
-  ['rsa4096', '30d'],
+  ['rsa3072', '30d'],
   ['ed25519', '40d'],
   ['nistp256', '2y'],
   ['nistp384', '3d'],
