@@ -31,6 +31,9 @@ export function succeeded(host: string, command: Command<'sh'>, result: ExecResu
   return result.stdout;
 }
 
+/** A result whose output may be secret: of a failed command an error shows the end of what it printed. */
+const untold = (result: ExecResult): ExecResult => (result.status === 0 ? result : { ...result, stdout: '' });
+
 /** Runs a script that reads a secret on its stdin. */
 const feedSecret = (on: Exchange, command: Command<'sh'>, secret: Secret): Promise<ExecResult> =>
   on.feed(command, revealed(secret));
@@ -44,7 +47,7 @@ export function files(on: Exchange): Files {
       const result = await on.ask(command, 'hidden', 'ask');
       if (result.dropped !== undefined)
         throw new CommandError(host, command.title, { ...result, status: 'too big', stdout: '' });
-      return succeeded(host, command, result);
+      return succeeded(host, command, untold(result));
     },
     async write(path, content, mode = content instanceof Secret ? 0o600 : 0o644) {
       const text = content instanceof Secret ? revealed(content) : content;
@@ -135,7 +138,7 @@ export function linuxRemote(
         input === undefined ? await on.ask(command, 'shown', 'change') : await feedSecret(on, command, input),
       ),
     reveal: async (command) => {
-      const secret = Secret.of(succeeded(host.name, command, await on.ask(command, 'hidden', 'change')));
+      const secret = Secret.of(succeeded(host.name, command, untold(await on.ask(command, 'hidden', 'change'))));
       options.onSecret?.(secret);
       return secret;
     },
