@@ -87,17 +87,21 @@ export const decodePayload = (line: string): Payload =>
  * A command of a script with its parameters bound to its param() block. Those that are secrets stand in no title and no
  * log.
  */
-export const psCommand = (payload: Payload, secrets: Readonly<Record<string, Secret>> = {}): Command<'powershell'> => ({
-  shell: 'powershell',
-  script: encodePayload({
-    ...payload,
-    params: {
-      ...payload.params,
-      ...Object.fromEntries(Object.entries(secrets).map(([key, secret]) => [key, revealed(secret)])),
+export function psCommand(payload: Payload, secrets: Readonly<Record<string, Secret>> = {}): Command<'powershell'> {
+  const { name } = payload;
+  const ofSecrets = Object.fromEntries(Object.entries(secrets).map(([key, secret]) => [key, revealed(secret)]));
+  const params = { ...payload.params, ...ofSecrets };
+  refuseOddValues(params, name);
+  let encoded: string | undefined;
+  return {
+    shell: 'powershell',
+    // Encoded for a host that is sent it: every start declares the probes of Windows hosts, and few clusters have some.
+    get script() {
+      return (encoded ??= encodePayload({ ...payload, params }));
     },
-  }),
-  title: payload.name,
-});
+    title: name,
+  };
+}
 
 /** The text of every result line in a script's stdout. */
 export const resultsIn = (stdout: string): readonly string[] =>

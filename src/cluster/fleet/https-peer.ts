@@ -1,7 +1,7 @@
-import { type ClientHttp2Session, type ClientHttp2Stream, connect as connectHttp2 } from 'node:http2';
+import type { ClientHttp2Session, ClientHttp2Stream } from 'node:http2';
 import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { connect as connectTls, type TLSSocket } from 'node:tls';
+import type { TLSSocket } from 'node:tls';
 import { bracketed } from '../../inventory/addresses.ts';
 import { revealed, type Secret } from '../../shell/secret.ts';
 import type { Forwarded } from '../../ssh/link.ts';
@@ -76,6 +76,7 @@ export async function encrypted(
   kept: (socket: TLSSocket) => TLSSocket,
   protocol: 'h2' | 'http/1.1' = 'h2',
 ): Promise<TLSSocket> {
+  const { connect: connectTls } = await import('node:tls');
   const begun = connectTls({
     ...{ socket: stream, host, ca, cert: certificate, key: revealed(key) },
     // An address is no server name (RFC 6066, 3); it is compared with the certificate all the same.
@@ -166,6 +167,8 @@ function connecting(forward: Forward, host: string, port: number, identity: Prom
   });
   // Each request tells it.
   opened.catch(() => undefined);
+  // Loaded while the channel is opened: no command needs it before, and most hosts none.
+  const http2 = import('node:http2');
   const connect = async (): Promise<ClientHttp2Session> => {
     const client = await identity;
     const stream = await opened;
@@ -175,7 +178,7 @@ function connecting(forward: Forward, host: string, port: number, identity: Prom
     });
     refuseClosed();
     certificate = socket.getPeerCertificate().raw;
-    const session = connectHttp2(`https://${where}`, {
+    const session = (await http2).connect(`https://${where}`, {
       createConnection: () => socket,
       settings: { enablePush: false, initialWindowSize: WINDOW_BYTES },
       maxSessionMemory: SESSION_MEGABYTES,
