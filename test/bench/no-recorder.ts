@@ -2,6 +2,8 @@
 import type { ownRecord as realRecord, recorder as real } from '../../src/report/record/record-files.ts';
 
 /** As the real one; it writes nothing, and so there is no trace. */
+export * from '../../src/report/record/record-files.ts';
+
 export const recorder: typeof real = (path) => ({
   path,
   write: () => undefined,

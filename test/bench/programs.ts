@@ -40,7 +40,7 @@ async function built(folder: string, replaced: Readonly<Record<string, string>>)
 export async function benchPrograms(folder: string, names: readonly string[]): Promise<Programs> {
   const whole = await built(join(folder, 'whole'), {});
   const kbuild = await built(folder, { 'observe-linux': 'observe' });
-  const withoutRecord = { 'record/recorder': 'no-recorder', 'record/notes': 'no-notes' };
+  const withoutRecord = { 'record/record-files': 'no-recorder', 'record/notes': 'no-notes' };
   const unrecorded = await built(join(folder, 'unrecorded'), { 'observe-linux': 'observe', ...withoutRecord });
   await bundle({
     absWorkingDir: root,

@@ -74,13 +74,23 @@ export async function sweep(bench: Bench, count: number, times: number): Promise
   return rows;
 }
 
-/** kbuild's own script instead of the 25 checks, beside the floor that runs the same. */
+/** kbuild's own script instead of the 25 checks, beside the floor that runs the same, and one whose script is empty. */
 export async function sweepProbes(bench: Bench, count: number): Promise<readonly Row[]> {
   const { fleet, programs, probes, say } = bench;
   const hosts = addresses(fleet, count);
-  const floor = ['node', programs.own('floor'), String(fleet.port), fleet.identityFile, probes, ...hosts];
+  const nothing = join(fleet.folder, 'nothing');
+  writeFileSync(nothing, '');
+  const floor = (script: string) => [
+    'node',
+    programs.own('floor'),
+    String(fleet.port),
+    fleet.identityFile,
+    script,
+    ...hosts,
+  ];
   const rows = [
-    await measure(fleet, 'floor, probes', count, floor),
+    await measure(fleet, 'floor, empty script', count, floor(nothing)),
+    await measure(fleet, 'floor, probes', count, floor(probes)),
     await plan(bench, 'kbuild plan, probes', hosts, bench.asProbes),
   ];
   rows.forEach(say);
@@ -120,6 +130,13 @@ export function sweepBounds(rows: readonly Row[]): readonly Bound[] {
     ...compared(plans, 'plan over the floor', 'wall', 1.3),
     ...compared(['kbuild plan', 'xargs ssh'], 'plan over xargs -P20 ssh', 'wall', 1),
     ...compared(withProbes, 'plan with its own probes over the floor with them', 'wall', 1.3),
+    ...compared(
+      ['kbuild plan, probes', 'floor, empty script'],
+      'plan with its own probes over the floor with an empty script',
+      'wall',
+      2,
+      [200],
+    ),
     ...compared(plans, 'CPU of plan over that of the floor', 'cpu', 1.6, [50]),
   ];
 }
