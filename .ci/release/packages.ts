@@ -1,5 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
@@ -41,12 +51,23 @@ function install(root: string, executable: string, stage: string, name: string):
   cpSync(join(root, 'LICENSE'), join(doc, 'copyright'));
 }
 
-/** The control file of a Debian package. */
-export const debControl = ({ name, version, description, homepage }: Described, arch: string): string =>
+/** Disk space of the files below a folder, in KiB, whatever the blocks of its file system are. */
+const sizeKib = (folder: string): number =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((one) => one.isFile())
+    .reduce((sum, { parentPath, name }) => sum + Math.ceil(statSync(join(parentPath, name)).size / 1024), 0);
+
+/** The control file of a Debian package whose files take so much disk space. */
+export const debControl = (
+  { name, version, description, homepage }: Described,
+  arch: string,
+  installedKib: number,
+): string =>
   [
     `Package: ${name}-cluster`,
     `Version: ${version}`,
     `Architecture: ${arch}`,
+    `Installed-Size: ${String(installedKib)}`,
     `Maintainer: The kbuild authors <noreply@example.com>`,
     'Section: admin',
     'Priority: optional',
@@ -64,8 +85,9 @@ export const debControl = ({ name, version, description, homepage }: Described, 
 export function deb(root: string, described: Described, { epoch, arch, executable, out, stage }: Packed): string {
   const file = `${described.name}-cluster_${described.version}_${arch}.deb`;
   install(root, executable, stage, described.name);
+  const installedKib = sizeKib(stage);
   mkdirSync(join(stage, 'DEBIAN'));
-  writeFileSync(join(stage, 'DEBIAN/control'), debControl(described, arch));
+  writeFileSync(join(stage, 'DEBIAN/control'), debControl(described, arch, installedKib));
   execFileSync('chmod', ['-R', 'u=rwX,go=rX', stage]);
   execFileSync('dpkg-deb', ['--root-owner-group', '-Zgzip', '-z6', '--build', stage, join(out, file)], {
     env: { ...process.env, SOURCE_DATE_EPOCH: String(epoch) },

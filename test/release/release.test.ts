@@ -88,7 +88,7 @@ describe('packages of systems', () => {
 
   test('Debian: one field a line, and no clash with the package kbuild of Debian', () => {
     const fields = new Map(
-      debControl(own, 'amd64')
+      debControl(own, 'amd64', 148_000)
         .trimEnd()
         .split('\n')
         .map((line) => /^([A-Z][A-Za-z-]*): (.+)$/.exec(line)!)
@@ -98,6 +98,7 @@ describe('packages of systems', () => {
     expect(fields.get('Conflicts')).toBe('kbuild');
     expect(fields.get('Depends')).toContain('libatomic1');
     expect(fields.get('Architecture')).toBe('amd64');
+    expect(fields.get('Installed-Size')).toBe('148000');
   });
 
   test('rpm: nothing strips the program out of the executable, and no time of the machine is in it', () => {
