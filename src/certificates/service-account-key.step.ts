@@ -117,7 +117,7 @@ export const tokensReplaced = (rotating: Rotating): Step<'cluster'> => ({
             secrets.length === 0
               ? summary
               : `${summary} (found Secrets of the type kubernetes.io/service-account-token, which must be signed ` +
-                `anew before: ${namedObjects(secrets)})`,
+                `again before: ${namedObjects(secrets)})`,
         },
       ];
     }

@@ -116,7 +116,7 @@ export function tokensStillUsed(
       : [
           refused(
             `Secrets hold tokens of ${loser.subject}, which the API would no longer accept: ${namedObjects(secrets)}`,
-            `have each signed anew and give the new tokens to their users, see ` +
+            `have each signed again and give the new tokens to their users, see ` +
               `${docsPage('operations.md#the-key-of-service-accounts')}; --leave-tokens goes on without that`,
           ),
         ]),

@@ -61,7 +61,7 @@ function leftTokensText(cluster: ClusterView, { workloads, secretTokens }: Omit<
   const before =
     secretTokens === 'leave'
       ? 'those of the key that goes will be refused'
-      : 'have them signed anew before the key goes';
+      : 'have them signed again before the key goes';
   return [
     left.length === 0
       ? ''

@@ -102,7 +102,7 @@ export const rotateCa = declare({
   summary: 'Replace an authority by one with a new key, or the key of service accounts',
   details:
     'Three parts, each asked about by itself: hosts, kubeconfigs and pods **trust** both authorities; the new ' +
-    'one **signs** everything anew; the old one goes (**drop**). Until the last part begins, `--rollback` takes ' +
+    'one **signs** everything again; the old one goes (**drop**). Until the last part begins, `--rollback` takes ' +
     'it back. The same command goes on where a run was cut off. Clients outside the cluster need the kubeconfig ' +
     'that the first part writes before the second begins: `--until trust` leaves them time. See ' +
     '[operations](operations.md#a-new-certificate-authority), for `sa` [the key of service ' +

@@ -72,7 +72,7 @@ export function atDriverOf(target: Target): Inventory {
 
 /** The summary of the change in a plan. */
 export const podsAnewSummary = ({ host }: Pick<Target, 'host'>, { to }: DriverChange): string =>
-  `configure the kubelet of ${host.name} for the cgroup driver ${to}, and start all pods there anew`;
+  `configure the kubelet of ${host.name} for the cgroup driver ${to}, and restart all pods there`;
 
 /**
  * The job that restarts all pods of a host, static pods too, under a kubelet with its new configuration. It completes
@@ -82,7 +82,7 @@ export function podsAnew({ inventory, host }: Target, config: string): Command<'
   const command = script('runtime/pods-anew.sh', { CONFIG: config, DRIVER: inventory.runtime.cgroupDriver });
   return {
     ...withRuntime(inventory, host, command),
-    title: `start the pods of ${host.name} anew`,
+    title: `restart the pods of ${host.name}`,
     deadlineMs: PODS_ANEW_MS,
   };
 }

@@ -46,8 +46,8 @@ function ofPods(seen: HostSeen): readonly HostFinding[] {
       {
         severity: 'due',
         message:
-          `${found}; up drains the node, configures ${title} and the kubelet for ${wanted}, and starts the pods ` +
-          'that stay there anew',
+          `${found}; up drains the node, configures ${title} and the kubelet for ${wanted}, and restarts ` +
+          'the pods that stay there',
       },
     ];
   return [

@@ -338,7 +338,7 @@ test('a plan of a rotation that has not begun names the Secrets whose tokens not
     tokensReplaced(rotating({ when: 'planned', tokensBefore: { pods: [], secrets }, ...over }))
       .diff({ inventory, host: cp1, facts: fleet.cluster, fleet })
       .map(({ summary }) => summary);
-  expect(summaries({})).toEqual([expect.stringMatching(/which must be signed anew before: a\/ci\)$/)]);
+  expect(summaries({})).toEqual([expect.stringMatching(/which must be signed again before: a\/ci\)$/)]);
   expect(summaries({ secretTokens: 'leave' })).toEqual([
     'see that nothing uses a token of the old key of service accounts',
   ]);

@@ -97,7 +97,7 @@ const target = (inventory: Inventory, host: LinuxHost, seen: Seen = {}) => {
 describe('runtime.cgroupDriver edited', () => {
   const changes = rolled(wanting('cgroupfs'));
 
-  test('drains each node, configures the runtime, starts all of its pods anew, and lets it take pods again', () => {
+  test('drains each node, configures the runtime, restarts all of its pods, and lets it take pods again', () => {
     for (const { name } of hosts)
       expect(stepsOn(changes, name).filter((step) => step !== 'containerd-config-first')).toEqual([
         'runtime-change-noted',
@@ -118,7 +118,7 @@ describe('runtime.cgroupDriver edited', () => {
       changes.filter(({ host, step }) => host === 'w1' && /noted|by-driver/.test(step)).map(({ summary }) => summary),
     ).toEqual([
       'note that the cgroup driver of w1 changes from systemd to cgroupfs',
-      'configure the kubelet of w1 for the cgroup driver cgroupfs, and start all pods there anew',
+      'configure the kubelet of w1 for the cgroup driver cgroupfs, and restart all pods there',
     ]));
 
   test('keeps the version of the runtime where the inventory pins none', () => {
@@ -160,7 +160,7 @@ describe('a change that was cut off goes on', () => {
     expect(steps).toContain('pods-by-driver');
   });
 
-  test('after the runtime: its configuration is not taken back meanwhile, and the pods start anew', async () => {
+  test('after the runtime: its configuration is not taken back meanwhile, and the pods restart', async () => {
     const between = { runtime: 'cgroupfs', kubelet: 'systemd', pods: 'systemd' } as const;
     expect(on(between)).toContain('pods-by-driver');
     const seen = { runs: { w1: between }, annotations: { w1: ours } };
@@ -241,7 +241,7 @@ describe('no host is drained', () => {
   });
 });
 
-test('the controller manager of a single control plane, which started anew, gets time to let pods in again', () => {
+test('the controller manager of a single control plane, which restarted, gets time to let pods in again', () => {
   const [phase] = runtimePhases(wanting('cgroupfs'));
   expect(phase!.steps.find(({ name }) => name === 'uncordoned')!.settleMs).toBe(5 * 60_000);
 });
@@ -258,7 +258,7 @@ test('the pods of a control plane stay as they are unless etcd shows that every 
   expect(sent.filter(({ kind }) => kind === 'job')).toEqual([]);
 });
 
-test('one job configures the kubelet and starts the pods anew: it goes on where kbuild ends', async () => {
+test('one job configures the kubelet and restarts the pods: it goes on where kbuild ends', async () => {
   const { on, sent } = recordingOn();
   const change = rolled(wanting('cgroupfs')).find(({ host, step }) => host === 'w1' && step === 'pods-by-driver')!;
   await change.change.apply!(on);

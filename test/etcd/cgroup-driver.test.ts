@@ -34,10 +34,10 @@ describe('runtime.cgroupDriver edited: a host of role etcd', () => {
     expect(sent).toMatchObject([{ content: expect.stringContaining('cgroupDriver: "systemd"') as string }]);
   });
 
-  test('then gets both, the file first, and starts etcd anew', async () => {
+  test('then gets both, the file first, and restarts etcd', async () => {
     const changes = etcdByDriver.diff(seen('systemd', 'cgroupfs'));
     expect(changes.map(({ summary, disrupts }) => [summary, disrupts])).toEqual([
-      ['configure the kubelet of etcd1 for the cgroup driver cgroupfs, and start all pods there anew', true],
+      ['configure the kubelet of etcd1 for the cgroup driver cgroupfs, and restart all pods there', true],
     ]);
     const sent = await written(changes[0]!);
     expect(sent.map(({ kind }) => kind)).toEqual(['write', 'job']);

@@ -93,7 +93,7 @@ const writeKey = (summary: string, target: Target, { repository, keyring }: Sign
  * stamp of the file records the attempt: kbuild tries once a day.
  */
 const renewKey = (day: string, target: Target, { repository, keyring }: SigningKey, knownEnd: number): Change => ({
-  summary: `fetch ${keyring} anew (its key runs out on ${day})`,
+  summary: `fetch ${keyring} again (its key runs out on ${day})`,
   apply: async (on) => {
     const { host } = target;
     const keep = sh`touch ${keyring}`;

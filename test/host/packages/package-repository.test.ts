@@ -84,13 +84,13 @@ test('a key file with the pinned key is left alone, another one is replaced', ()
 
 const DAY_MS = 24 * 60 * 60_000;
 
-test('a key that runs out within 30 days, or has run out, is fetched anew, once a day', () => {
+test('a key that runs out within 30 days, or has run out, is fetched again, once a day', () => {
   const nowMs = Date.parse('2026-12-01T00:00:00Z');
   const [key] = repository('A'.repeat(40));
   const summaries = (found: Partial<Keyring>) =>
     key!.diff(target({ nowMs, ...keyring(found) })).map(({ summary }) => summary);
   expect(summaries({ end: Date.parse('2026-12-29T00:00:00Z') })).toEqual([
-    `fetch ${keyFile} anew (its key runs out on 2026-12-29)`,
+    `fetch ${keyFile} again (its key runs out on 2026-12-29)`,
   ]);
   expect(summaries({ end: Date.parse('2026-11-02T00:00:00Z') })).toHaveLength(1);
   expect(summaries({ end: nowMs + 31 * DAY_MS })).toEqual([]);

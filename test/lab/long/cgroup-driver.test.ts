@@ -1,5 +1,5 @@
 /**
- * `runtime.cgroupDriver` edited on a live cluster: every host is drained, and all of its pods start anew by the other driver, one host at a
+ * `runtime.cgroupDriver` edited on a live cluster: every host is drained, and all of its pods restart by the other driver, one host at a
  * time. kbuild is killed in the middle of the first way, and hosts can join after the second. The tests build on each other.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -46,7 +46,7 @@ afterAll(async () => {
 });
 
 describe('from systemd to cgroupfs', () => {
-  test('cut off while the pods of the first worker start anew: the other hosts keep their driver', async () => {
+  test('cut off while the pods of the first worker restart: the other hosts keep their driver', async () => {
     expect(await cgroups()).toEqual(HOSTS.map(() => 'kubepods.slice'));
     await cluster.name(HOSTS, await withDriver('cgroupfs'));
     await killedAtStep(['up', cluster.file, '--yes', '--json'], 'pods-by-driver', w1);

@@ -86,7 +86,7 @@ test('the plan names the Secret whose token nothing renews, and changes nothing'
   const { stdout } = ok(await kbuild(...args(), '--plan'));
   expect(stdout).toContain('keep a new key of service accounts beside the old one on rskcp1');
   expect(stdout).toContain('sign service account tokens with the new key on rskcp1');
-  expect(stdout).toMatch(/must be signed anew before: default\/legacy\)/);
+  expect(stdout).toMatch(/must be signed again before: default\/legacy\)/);
   expect(await sums([cp], 'sa.pub')).toEqual(before);
   expect(await answerTo(old)).toBe('200');
 });

@@ -1,7 +1,7 @@
 /**
  * Packages where things go wrong: a repository that is down, empty, tampered with, unsigned, outdated, or signed with a key
  * that has expired: nothing is installed, and each is distinguished. kbuild waits for a host that is busy with packages. A key
- * that runs out soon is fetched anew.
+ * that runs out soon is fetched again.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -211,7 +211,7 @@ test('a cloud that is still at work, a lock and an interrupted installation: wai
   unchanged(await up());
 });
 
-test('a key that runs out in ten days is warned of, and fetched anew where the vendor has extended it', async () => {
+test('a key that runs out in ten days is warned of, and fetched again where the vendor has extended it', async () => {
   const keyring = '/etc/apt/keyrings/kbuild-containerd.asc';
   const { fingerprint } = ours() as unknown as { readonly fingerprint: string };
   const home = mkdtempSync(join(tmpdir(), 'kbuild-gpg-'));
@@ -231,7 +231,7 @@ test('a key that runs out in ten days is warned of, and fetched anew where the v
   await inside(`touch -d '2 days ago' ${keyring}`);
   const ran = await up();
   expect(ran.code, ran.stderr).toBe(0);
-  expect(ran.stderr).toContain(`fetch ${keyring} anew (its key runs out on `);
+  expect(ran.stderr).toContain(`fetch ${keyring} again (its key runs out on `);
   expect((await kbuild(...check)).stdout).not.toContain('the signing key');
   unchanged(await up());
 });
