@@ -124,6 +124,9 @@ const asModules = {
   define: { __dirname: 'import.meta.dirname' },
 } as const satisfies BuildOptions;
 
+/** A script of `vm` or of a single executable has no `import()`: it becomes a late `require`. */
+const asScript = { format: 'cjs', supported: { 'dynamic-import': false } } as const satisfies BuildOptions;
+
 /** main.ts imports what follows late: the program, which compiled.ts runs, and what answers a shell, which stays small. */
 const late = (program: string): Plugin => ({
   name: 'late',
@@ -164,7 +167,7 @@ export async function buildProgram(out: string, plugins: readonly Plugin[] = [])
     outdir: out,
     entryNames: 'program-[hash]',
     outExtension: { '.js': '.cjs' },
-    format: 'cjs',
+    ...asScript,
     banner: { js: CJS_BANNER },
     define: { 'import.meta.url': 'importMetaUrl' },
     plugins: [...plugins, ...libraries],
@@ -202,7 +205,7 @@ export async function buildOneFile(outfile: string, plugins: readonly Plugin[]):
     ...common,
     entryPoints: ['src/cli/main.ts'],
     outfile,
-    format: 'cjs',
+    ...asScript,
     banner: { js: CJS_BANNER },
     define: { 'import.meta.url': 'importMetaUrl' },
     plugins: [...plugins, ...libraries],
