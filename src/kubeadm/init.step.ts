@@ -107,6 +107,3 @@ export const initOf = (from?: FromBackup): Step => ({
     ];
   },
 });
-
-/** Initializes a new cluster. */
-export const kubeadmInit: Step = initOf();

@@ -3,7 +3,7 @@ import { withUploadedCertificates } from '../../src/certificates/shared-files.ts
 import type { ClusterView } from '../../src/cluster/fleet/view.ts';
 import { Refused } from '../../src/errors.ts';
 import type { MemberView } from '../../src/etcd/view.facts.ts';
-import { kubeadmInit } from '../../src/kubeadm/init.step.ts';
+import { initOf } from '../../src/kubeadm/init.step.ts';
 import { controlPlaneServes, controlPlanesWell, joinControlPlane } from '../../src/kubeadm/join.step.ts';
 import { noMarker } from '../../src/kubeadm/register-node.step.ts';
 import { undoHalfFinished, undoMayBegin } from '../../src/kubeadm/undo.step.ts';
@@ -49,7 +49,7 @@ describe('a further control plane', () => {
   const target = targetOf(inventory, cp2, fleetIn(cluster, CONTROL, freshHost(cp2), freshHost(cp3)));
 
   test('joins; it does not found', () => {
-    expect(kubeadmInit.diff(target)).toEqual([]);
+    expect(initOf().diff(target)).toEqual([]);
     expect(summaries(controlPlanesWell, target)).toEqual([]);
     expect(summaries(joinControlPlane(noSnapshot), target)).toEqual([
       'join cp2 to k8s.example:6443 as a control plane',
@@ -201,7 +201,7 @@ describe('an init that was cut off between the kubelet’s certificate and the a
   });
   const found = (state: ClusterView, facts = late, ...others: Parameters<typeof fleetIn>[1][]) => {
     const target = targetOf(inventoryOf(), cp1, fleetIn(state, [cp1, facts], ...others));
-    return [undoMayBegin, undoHalfFinished(noSnapshot, noSnapshot), kubeadmInit].map((step) => summaries(step, target));
+    return [undoMayBegin, undoHalfFinished(noSnapshot, noSnapshot), initOf()].map((step) => summaries(step, target));
   };
   const down = { state: 'down', reason: 'refused' } as const;
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Refused } from '../../src/errors.ts';
 import { jobEnded } from '../../src/host/idle.step.ts';
-import { kubeadmInit } from '../../src/kubeadm/init.step.ts';
+import { initOf } from '../../src/kubeadm/init.step.ts';
 import { joinWorker } from '../../src/kubeadm/join.step.ts';
 import { earlierMachineGone, noMarker } from '../../src/kubeadm/register-node.step.ts';
 import { noLeftoverTokens } from '../../src/kubeadm/tokens.step.ts';
@@ -34,7 +34,7 @@ describe('founding', () => {
   const empty = fleetOf(freshHost(cp1), freshHost(w1));
 
   test('is said before and done by one job whose configuration is a secret file', async () => {
-    const [change, ...more] = kubeadmInit.diff(targetOf(inventory, cp1, empty));
+    const [change, ...more] = initOf().diff(targetOf(inventory, cp1, empty));
     expect(more).toEqual([]);
     expect(change!.summary).toBe('create the cluster demo, Kubernetes 1.36.3, at k8s.example:6443 (found none)');
     const { on, sent } = recordingOn();
@@ -49,13 +49,13 @@ describe('founding', () => {
   });
 
   test('needs nothing on a joined host', () => {
-    expect(kubeadmInit.diff(targetOf(inventory, cp1, fleetIn(live, CONTROL)))).toEqual([]);
+    expect(initOf().diff(targetOf(inventory, cp1, fleetIn(live, CONTROL)))).toEqual([]);
   });
 
   test('is refused where a control plane was not seen', () => {
     const cp0 = { ...cp1, name: 'cp0' };
     const two = inventoryOf({ hosts: [cp0, cp1] });
-    expect(() => kubeadmInit.diff(targetOf(two, cp1, fleetOf(freshHost(cp1))))).toThrow(Refused);
+    expect(() => initOf().diff(targetOf(two, cp1, fleetOf(freshHost(cp1))))).toThrow(Refused);
   });
 });
 

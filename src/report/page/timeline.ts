@@ -135,33 +135,17 @@ function axis({ ticks, totalMs, failedMs, interruptedMs }: TimelineView): Html {
     }`;
 }
 
+/** What a shape of the timeline stands for. */
+const sample = (shape: Html, meaning: string): Html =>
+  html`<li><svg class="key" aria-hidden="true" width="22" height="14">${shape}</svg> ${meaning}</li>`;
+
 const legend = (phases: readonly PhaseView[]): Html =>
   html`<ul class="legend">
     ${phases.map(({ number, title }) => html`<li><span class="swatch ${toneOf(number)}" aria-hidden="true">${number}</span> ${title}</li>`)}
-    <li>
-      <svg class="key" aria-hidden="true" width="22" height="14">
-        <rect class="phase shape p1" width="22" height="14" />
-      </svg>
-      observes, compares
-    </li>
-    <li>
-      <svg class="key" aria-hidden="true" width="22" height="14">
-        <rect class="change shape p1" width="22" height="14" />
-      </svg>
-      changes
-    </li>
-    <li>
-      <svg class="key" aria-hidden="true" width="22" height="14">
-        <rect class="wait shape p0" width="22" height="14" />
-      </svg>
-      waits
-    </li>
-    <li>
-      <svg class="key" aria-hidden="true" width="22" height="14">
-        <svg class="restart" x="11" y="7" overflow="visible"><path d="M-4 -5h8l-4 6z" /></svg>
-      </svg>
-      restarts
-    </li>
+    ${sample(html`<rect class="phase shape p1" width="22" height="14" />`, 'observes, compares')}
+    ${sample(html`<rect class="change shape p1" width="22" height="14" />`, 'changes')}
+    ${sample(html`<rect class="wait shape p0" width="22" height="14" />`, 'waits')}
+    ${sample(html`<svg class="restart" x="11" y="7" overflow="visible"><path d="M-4 -5h8l-4 6z" /></svg>`, 'restarts')}
     <li>${sign('bad', '✖')} failed</li>
   </ul>`;
 
