@@ -10,6 +10,9 @@ import type { Inventory } from '../inventory/inventory.ts';
 import { COREDNS, isDnsSet, KUBEADMS_PROGRAMS } from '../kubeadm/coredns.ts';
 import { KUBE_PROXY, KUBE_PROXY_CONFIG } from '../kubeadm/endpoint-objects.step.ts';
 import { KUBEADM_CONFIG } from '../kubeadm/endpoint.step.ts';
+import { balancerManifest, poolManifest } from '../network/load-balancers.step.ts';
+import { METALLB_NAMESPACE } from '../network/load-balancers.value.ts';
+import { nodeLocalManifest } from '../network/node-local-dns.step.ts';
 import { networkManifests, userManifest } from '../network/plugins.step.ts';
 import { networkPlugins } from '../network/plugins.value.ts';
 import { serviceSubnetManifest } from '../network/service-subnets.step.ts';
@@ -27,6 +30,9 @@ export const wantedObjects = (inventory: Inventory): readonly JsonObject[] =>
     windowsNetworkManifest(inventory),
     runtimeClassManifest(inventory),
     handlerManifest(inventory),
+    balancerManifest(inventory),
+    poolManifest(inventory),
+    nodeLocalManifest(inventory),
     userManifest(inventory),
   ].flatMap((manifest) => manifest?.objects ?? []);
 
@@ -45,7 +51,11 @@ export const observedObjects = (inventory: Inventory): readonly JsonObject[] => 
 
 /** Kinds whose deletion also deletes objects of other owners: kbuild only gives up its ownership of them. */
 const HOLDS_OTHERS = new Set(['Namespace', 'CustomResourceDefinition']);
-const OWN_NAMESPACES = new Set(networkPlugins.map(({ ownNamespace = '' }) => `v1/Namespace//${ownNamespace}`));
+const OWN_NAMESPACES = new Set(
+  [...networkPlugins.map(({ ownNamespace = '' }) => ownNamespace), METALLB_NAMESPACE].map(
+    (name) => `v1/Namespace//${name}`,
+  ),
+);
 
 interface Key {
   readonly key: string;

@@ -21,6 +21,7 @@ import {
   noKubeChains,
   noOwnFiles,
   noPrograms,
+  noServiceAddresses,
   packagesReleased,
 } from '../kubeadm/clean-host.step.ts';
 import { drained, forgotten, memberRemoved, nodeDeleted } from '../kubeadm/leave-cluster.step.ts';
@@ -32,6 +33,7 @@ import { windowsClean, windowsKubeadmReset } from '../windows/clean.step.ts';
 export const clean: readonly Step[] = [
   kubeadmReset,
   noVirtualAddress,
+  noServiceAddresses,
   membersBalancer,
   noCniRemains,
   noKubeChains,

@@ -45,6 +45,8 @@ import { kubeletObeys, kubeletSettings } from '../kubeadm/kubelet.step.ts';
 import { labelsAndTaints } from '../kubeadm/labels-taints.step.ts';
 import { kubernetesPackages } from '../kubeadm/packages.step.ts';
 import { noLeftoverTokens } from '../kubeadm/tokens.step.ts';
+import { loadBalancerSteps } from '../network/load-balancers.step.ts';
+import { nodeLocalDns } from '../network/node-local-dns.step.ts';
 import { networkSteps, userManifests } from '../network/plugins.step.ts';
 import { serviceSubnets } from '../network/service-subnets.step.ts';
 import { handlerClasses } from '../runtime/handlers.step.ts';
@@ -126,7 +128,10 @@ const switchesOf = (inventory: Inventory) => ({
  * The objects in the cluster. The user's own Services may name addresses of the further networks, and their pods
  * RuntimeClasses.
  */
-const objects = [serviceSubnets, handlerClasses, userManifests, unwantedObjects];
+const objects = [
+  ...[serviceSubnets, handlerClasses, nodeLocalDns, ...loadBalancerSteps],
+  ...[userManifests, unwantedObjects],
+];
 
 /**
  * What `kbuild up` does, in order. Each host goes through the phases up to `settings` at its own pace,

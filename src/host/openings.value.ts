@@ -3,6 +3,7 @@ import { apiPort } from '../inventory/api-server.ts';
 import { balancers } from '../inventory/hosts.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
 import { type Client, hasKubeProxy, type ListeningPort } from '../inventory/network-plugins.ts';
+import { servicePorts } from '../network/load-balancers.value.ts';
 import { networkPlugin } from '../network/plugins.value.ts';
 
 const tcp = (port: number, program: string, from: Client): ListeningPort => ({ port, protocol: 'tcp', program, from });
@@ -25,7 +26,7 @@ const ETCD: readonly ListeningPort[] = [
  * network plugin. Service ports of type NodePort are no listeners: see `NODE_PORTS`.
  */
 export function listeningPorts(inventory: Inventory, host: Host): readonly ListeningPort[] {
-  const network = networkPlugin(inventory).ports(inventory, host);
+  const network = [...networkPlugin(inventory).ports(inventory, host), ...servicePorts(inventory, host)];
   const { loadBalancer } = inventory;
   const balancer: readonly ListeningPort[] =
     loadBalancer.kind === 'keepalived' && balancers(inventory).some(({ name }) => name === host.name)

@@ -110,7 +110,7 @@ export const lastByte = (address: string): number => ipaddr.parse(address).toByt
 /** The n-th address of a CIDR. Throws on a bad CIDR. */
 export function nthAddress(cidr: string, n: number): string {
   const bytes = parseCidr(cidr)[0].toByteArray();
-  const sum = bytes.reduce((number, byte) => number * 256n + BigInt(byte), 0n) + BigInt(n);
+  const sum = numberOf(parseCidr(cidr)[0]) + BigInt(n);
   return ipaddr
     .fromByteArray(bytes.map((_, i) => Number((sum >> BigInt(8 * (bytes.length - 1 - i))) & 255n)))
     .toString();
@@ -122,6 +122,30 @@ export function overlap(a: string, b: string): boolean {
   const [one, oneBits] = parseCidr(a);
   const [two, twoBits] = parseCidr(b);
   return one.match(two, Math.min(oneBits, twoBits));
+}
+
+const numberOf = (address: ipaddr.IPv4 | ipaddr.IPv6): bigint =>
+  address.toByteArray().reduce((number, byte) => number * 256n + BigInt(byte), 0n);
+
+/** First and last address of a network, of `first-last` or of an address, as numbers; undefined for other text. */
+export function rangeOf(text: string): readonly [first: bigint, last: bigint] | undefined {
+  if (text.includes('/')) {
+    if (cidrProblem(text) !== undefined) return undefined;
+    const first = numberOf(parseCidr(text)[0]);
+    return [first, first + (1n << BigInt(widthOf(familyOf(text)) - bitsOf(text))) - 1n];
+  }
+  const [first = '', last = first, ...rest] = text.split('-');
+  const sound = [first, last].every((one) => addressProblem(one) === undefined) && isIP(first) === isIP(last);
+  if (!sound || rest.length > 0) return undefined;
+  const [from, to] = [numberOf(ipaddr.parse(first)), numberOf(ipaddr.parse(last))];
+  return from <= to ? [from, to] : undefined;
+}
+
+/** True if two networks, ranges or addresses of the same family share an address. False for texts that are neither. */
+export function shareAddress(a: string, b: string): boolean {
+  const [one, two] = [rangeOf(a), rangeOf(b)];
+  if (one === undefined || two === undefined || familyOf(a) !== familyOf(b)) return false;
+  return one[0] <= two[1] && two[0] <= one[1];
 }
 
 /** True if a network or an address lies in a network. False for texts that are neither. */

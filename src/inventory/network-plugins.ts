@@ -84,6 +84,32 @@ export type PluginSettings =
   | { readonly plugin: 'cilium'; readonly cilium: Cilium; readonly windows: undefined }
   | { readonly plugin: 'none'; readonly windows: undefined };
 
+/** Who gives Services of type LoadBalancer addresses, and answers for them. */
+export interface ServiceBalancers {
+  readonly kind: 'metallb' | 'kube-vip' | 'cilium';
+  /** Networks and ranges (`first-last`), by names of pools. */
+  readonly pools: Readonly<Record<string, readonly string[]>>;
+  /** Interfaces of nodes at which they are answered for; empty: all. */
+  readonly interfaces: readonly string[];
+  /** Of kube-vip. */
+  readonly image: string;
+  readonly providerImage: string;
+  /** Of MetalLB, as its project publishes them. */
+  readonly manifests: readonly { readonly source: string; readonly objects: readonly JsonObject[] }[];
+}
+
+/** A cache of DNS on every node. */
+interface NodeLocalDns {
+  readonly image: string;
+  readonly address: string;
+}
+
+/** What the network has beside its plugin. */
+export interface NetworkServices {
+  readonly loadBalancers?: ServiceBalancers;
+  readonly nodeLocalDns?: NodeLocalDns;
+}
+
 /** A value of `network.plugin`. */
 export type PluginName = PluginSettings['plugin'];
 

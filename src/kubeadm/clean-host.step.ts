@@ -7,7 +7,8 @@ import { removePrograms } from '../host/packages/binaries.value.ts';
 import { distributionOf, systemRuntimePackages } from '../host/packages/distributions.value.ts';
 import { systemRuntime } from '../host/packages/installer.value.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import { asCidr, eachOf, overlap } from '../inventory/addresses.ts';
+import { asCidr, eachOf, overlap, shareAddress } from '../inventory/addresses.ts';
+import { NODE_LOCAL_INTERFACE } from '../network/node-local-dns.step.ts';
 import { networkPlugin } from '../network/plugins.value.ts';
 import { paths } from '../paths.ts';
 import { containerRuntime } from '../runtime/runtimes.value.ts';
@@ -55,7 +56,9 @@ export const noCniRemains: Step = {
   diff: ({ inventory, host, facts }) => {
     const leaves = networkPlugin(inventory).leaves(inventory);
     const files = facts.leftovers.filter((leftover) => !leftover.startsWith(MOUNT));
-    const interfaces = facts.interfaces.map(({ name }) => name).filter((name) => leaves.interfaces.test(name));
+    const interfaces = facts.interfaces
+      .map(({ name }) => name)
+      .filter((name) => leaves.interfaces.test(name) || name === NODE_LOCAL_INTERFACE);
     const routes = leaves.blackholes ? blackholes(inventory, facts) : [];
     const found = [...interfaces, ...routes.map((route) => `blackhole ${route}`), ...files];
     const programs = leaves.programs === true ? '1' : '';
@@ -69,6 +72,24 @@ export const noCniRemains: Step = {
         ),
       },
     ];
+  },
+};
+
+/** Takes addresses of Services off the host that a killed kube-vip left there: it would answer for them for ever. */
+export const noServiceAddresses: Step = {
+  name: 'no-service-addresses',
+  diff: ({ inventory: { network }, host, facts }) => {
+    const { loadBalancers } = network;
+    if (loadBalancers?.kind !== 'kube-vip') return [];
+    const all = Object.values(loadBalancers.pools).flat();
+    return facts.interfaces.flatMap(({ name, addresses }) =>
+      addresses
+        .filter((address) => all.some((range) => shareAddress(range, address)))
+        .map((address) => ({
+          summary: `delete the address ${address} of a Service that kube-vip left (found on ${name})`,
+          apply: runs(host, sh`ip address delete ${asCidr(address)} dev ${name}`),
+        })),
+    );
   },
 };
 

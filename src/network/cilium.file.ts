@@ -105,6 +105,7 @@ function decided(file: InventoryFile, endpoint: string): JsonObject {
     hubble: { enabled: hubble },
     cni: { exclusive: true },
     ...(mtu === undefined ? {} : { MTU: mtu }),
+    ...(file.network.loadBalancers?.kind === 'cilium' ? { l2announcements: { enabled: true } } : {}),
     // A changed ConfigMap would restart nothing.
     rollOutCiliumPods: true,
     operator: { rollOutPods: true },

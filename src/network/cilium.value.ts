@@ -1,7 +1,6 @@
 import type { Inventory } from '../inventory/inventory.ts';
 import { hasKubeProxy, type ListeningPort } from '../inventory/network-plugins.ts';
-import { isObject } from '../shell/decode.ts';
-import { type InventoryWith, type NetworkPlugin, vxlanBytes } from './plugin.value.ts';
+import { imagesIn, type InventoryWith, type NetworkPlugin, vxlanBytes } from './plugin.value.ts';
 
 // Sources: Cilium 1.19.5, Documentation/operations/system_requirements.rst ("Firewall Rules"),
 // install/kubernetes/cilium/values.yaml, pkg/mtu/mtu.go, pkg/defaults, and `cilium-dbg post-uninstall-cleanup`.
@@ -28,14 +27,6 @@ const LOOPBACK: readonly ListeningPort[] = [
   ...[9878, 9879, 9890, 9891].map((number) => port(number, 'tcp', 'cilium-agent', 'itself')),
   port(9234, 'tcp', 'cilium-operator', 'itself'),
 ];
-
-/** The images of the containers in an object, at any depth. */
-function imagesIn(value: unknown): readonly string[] {
-  if (Array.isArray(value)) return value.flatMap(imagesIn);
-  if (!isObject(value)) return [];
-  const own = typeof value['image'] === 'string' && typeof value['name'] === 'string' ? [value['image']] : [];
-  return [...own, ...Object.values(value).flatMap(imagesIn)];
-}
 
 /** True where the network plugin is Cilium. */
 export const usesCilium = (inventory: Inventory): inventory is InventoryWith<'cilium'> =>

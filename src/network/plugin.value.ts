@@ -1,6 +1,7 @@
 import { hasIpv6 } from '../inventory/addresses.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
 import type { ListeningPort, PluginName, SettingsOf } from '../inventory/network-plugins.ts';
+import { isObject } from '../shell/decode.ts';
 
 /** `btf`: the types of the running kernel, in /sys/kernel/btf. `bpffs`: the file system of BPF. */
 export type KernelFeature = 'btf' | 'bpffs';
@@ -107,6 +108,14 @@ export interface NetworkPlugin<P extends PluginName = PluginName> {
   /** Images of its pods on Linux nodes whose names kbuild knows. */
   images(inventory: InventoryWith<P>): readonly string[];
   leaves(inventory: InventoryWith<P>): Leftovers;
+}
+
+/** The images of the containers in an object, at any depth. */
+export function imagesIn(value: unknown): readonly string[] {
+  if (Array.isArray(value)) return value.flatMap(imagesIn);
+  if (!isObject(value)) return [];
+  const own = typeof value['image'] === 'string' && typeof value['name'] === 'string' ? [value['image']] : [];
+  return [...own, ...Object.values(value).flatMap(imagesIn)];
 }
 
 /** On the pods of a DaemonSet that kbuild made for a network plugin: a hash of its configuration. */

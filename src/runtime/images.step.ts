@@ -3,6 +3,7 @@ import { runs } from '../engine/combinators.ts';
 import type { Change, Step, Target } from '../engine/step.ts';
 import { fileChanges, type WantedFile } from '../host/file.step.ts';
 import { hasKubeProxy } from '../inventory/network-plugins.ts';
+import { serviceImages } from '../network/load-balancers.value.ts';
 import { networkPlugin } from '../network/plugins.value.ts';
 import { script } from '../templates.ts';
 import { pendingMove } from './change.step.ts';
@@ -27,6 +28,7 @@ export function roleImages({ inventory, host }: Pick<Target, 'inventory' | 'host
     ...components.map((name) => `${kubernetes.imageRepository}/${name}:v${kubernetes.version}`),
     pauseImage(inventory),
     ...networkPlugin(inventory).images(inventory),
+    ...serviceImages(inventory),
   ].map(fullName);
 }
 
@@ -49,6 +51,7 @@ const imagesOfNode = ({ inventory, fleet, host }: Target): readonly string[] => 
     ...needed.flatMap(({ images }) => images),
     pauseImage(inventory),
     ...networkPlugin(inventory).images(inventory),
+    ...serviceImages(inventory),
   ];
   return [...new Set(all.map(fullName))];
 };

@@ -4,6 +4,7 @@ import { TAR_BLOCK, tarHeader } from '../backup/archive.ts';
 import { DeadlinePassed, exitCodeOf, Interrupted, KbuildError, refusalOf, SeveralErrors } from '../errors.ts';
 import type { Inventory, UserManifest } from '../inventory/inventory.ts';
 import { eachLimit } from '../limit.ts';
+import { METALLB_NAMESPACE } from '../network/load-balancers.value.ts';
 import { networkPlugins } from '../network/plugins.value.ts';
 import { severalText, unreachableText } from '../report/failure.ts';
 import { maskedInPieces, maskError } from '../report/mask.ts';
@@ -112,7 +113,9 @@ export async function writeBundle(run: BundleRun, path: string): Promise<void> {
   const remotes = connected.remotes;
   const gather = withDenials(
     run,
-    script('session/support.sh', { NAMESPACES: networkPlugins.flatMap(({ namespaces }) => namespaces) }),
+    script('session/support.sh', {
+      NAMESPACES: [...networkPlugins.flatMap(({ namespaces }) => namespaces), METALLB_NAMESPACE],
+    }),
   );
   const results = await eachLimit(remotes, AT_ONCE, async (remote): Promise<Entry> => {
     const name = `hosts/${remote.host.name}.txt`;

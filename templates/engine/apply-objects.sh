@@ -2,7 +2,17 @@
 # Applies objects to the cluster. Parameters: KUBECTL (words), MANAGER, FIRST (a list: the ConfigMap that records what
 # kbuild owns, Namespaces, CRDs), CRDS (names of the CRDs, one a line), OBJECTS (a list, or empty); all JSON. The record
 # leads its list: what is applied and not recorded could never be taken back.
-apply() { printf '%s' "$1" | $KUBECTL apply --server-side --force-conflicts --field-manager "$MANAGER" -f -; }
+# A webhook of objects that were applied just now may not answer yet, though its pod is ready: it gets a minute.
+apply() {
+  left=30
+  until said=$(printf '%s' "$1" | $KUBECTL apply --server-side --force-conflicts --field-manager "$MANAGER" -f - 2>&1); do
+    left=$((left - 1))
+    case $said in *'failed calling webhook'*) [ "$left" -gt 0 ] && sleep 2 && continue ;; esac
+    printf '%s\n' "$said" >&2
+    return 1
+  done
+  printf '%s\n' "$said"
+}
 
 apply "$FIRST"
 for crd in $CRDS; do $KUBECTL wait --for condition=established --timeout 60s "customresourcedefinition/$crd"; done

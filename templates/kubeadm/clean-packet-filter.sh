@@ -12,9 +12,9 @@ clean() {
     BEGIN { own = "^(" chains ")"; leads = " -[jg] (" chains ")" }
     /^\*/ { table = $0; n = 0; jumps = ""; next }
     /^:/ && substr($1, 2) ~ own { chain[++n] = substr($1, 2); next }
-    # Calico marks its rules in chains of others by their comments: not all of them lead to its own chains.
-    /^-A / && $2 !~ own && ($0 ~ leads || / --comment "cali:/) { sub(/^-A/, "-D"); jumps = jumps $0 "\n"; next }
-    /^COMMIT/ && n > 0 {
+    # Calico and NodeLocal DNSCache mark their rules in chains of others by comments: not all lead to their own chains.
+    /^-A / && $2 !~ own && ($0 ~ leads || / --comment "(cali:|NodeLocal DNS Cache: )/) { sub(/^-A/, "-D"); jumps = jumps $0 "\n"; next }
+    /^COMMIT/ && (n > 0 || jumps != "") {
       printf "%s\n%s", table, jumps
       for (i = 1; i <= n; i++) print "-F " chain[i]
       for (i = 1; i <= n; i++) print "-X " chain[i]

@@ -7,7 +7,7 @@ import { controlPlanes } from '../../inventory/hosts.ts';
 import type { Inventory, LinuxHost } from '../../inventory/inventory.ts';
 import { servesByCluster } from '../../kubeadm/kubelet-serving.value.ts';
 import { parseKubeletRequests } from '../../kubeadm/kubelet.facts.ts';
-import { networkPlugin } from '../../network/plugins.value.ts';
+import { networkNamespaces } from '../../network/load-balancers.value.ts';
 import { paths } from '../../paths.ts';
 import { handlerPodsProbe, keptHandlers } from '../../runtime/handlers.facts.ts';
 import type { Command } from '../../shell/command.ts';
@@ -217,7 +217,7 @@ export function clusterProbes(inventory: Inventory, host: LinuxHost, wanted: rea
     nodes,
     configMaps: rawProbe(tool, '/api/v1/namespaces/kube-system/configmaps', parseConfigMaps),
     systemPods: rawProbe(tool, podsAt('kube-system'), parsePods),
-    pluginPods: pluginPods(tool, networkPlugin(inventory).namespaces),
+    pluginPods: pluginPods(tool, networkNamespaces(inventory)),
     caReaders: both(probe(script('cluster/ca-readers.sh', { KUBECTL: tool }), parseCaReaders), caReadersOver),
     tokenUse: both(tokenUseProbe(inventory, host), tokenUseOver),
     handlerPods: both(handlerPodsProbe(inventory, tool), handlerPodsOver(keptHandlers(inventory), nodes.over)),

@@ -10,6 +10,7 @@ import type { Path } from '../schema/rule.ts';
 import type { InventoryFile } from '../schema/schema.ts';
 import type { Reader, Report } from './reader.ts';
 import { endpointOf } from './rules/endpoint.ts';
+import { balancerEntries, BALANCER_MANIFEST } from './rules/network-services.ts';
 
 /** kubectl's YAML follows YAML 1.1 here: `0644` is octal, yes and no are booleans. */
 const OCTAL: ScalarTag = {
@@ -75,6 +76,8 @@ export interface AppliedManifests {
   readonly manifests: readonly UserManifest[];
   /** Of the network plugin, in the order of its setting. */
   readonly pluginManifests: readonly UserManifest[];
+  /** Of MetalLB. */
+  readonly balancerManifests: readonly UserManifest[];
 }
 
 /** A manifest, and the setting that names it. */
@@ -129,12 +132,18 @@ export async function readManifests(
   const { manifests: published, chart } = pluginFile(file);
   const given = published === undefined ? [] : await all(published.path(file), published.entries(file));
   const named = await all(['manifests'], file.manifests);
+  const balancing = await Promise.all(
+    balancerEntries(file).map(async (entry) => ({
+      ...(await readManifest(reader, BALANCER_MANIFEST, entry)),
+      path: BALANCER_MANIFEST,
+    })),
+  );
   const own = chart === undefined ? [] : [{ path: chart.path, entry: chart.entry(file, endpointOf(file)) }];
   const users = file.charts.map((entry, i) => ({ path: ['charts', i], entry }));
-  const rendered = await charts([...own, ...users], [...given, ...named]);
+  const rendered = await charts([...own, ...users], [...given, ...balancing, ...named]);
   const ofPlugin = [...given, ...rendered.slice(0, own.length)];
   const manifests = [...rendered.slice(own.length), ...named];
-  reportRepeatedObjects([...ofPlugin, ...manifests], report);
+  reportRepeatedObjects([...ofPlugin, ...balancing, ...manifests], report);
   const missing = published?.missing(given);
   if (published !== undefined && missing !== undefined) report(published.path(file), missing);
   const plain = ({ source, objects, secrets }: PlacedManifest): UserManifest => ({
@@ -142,7 +151,11 @@ export async function readManifests(
     objects,
     ...(secrets === undefined || secrets.length === 0 ? {} : { secrets }),
   });
-  return { manifests: manifests.map(plain), pluginManifests: ofPlugin.map(plain) };
+  return {
+    manifests: manifests.map(plain),
+    pluginManifests: ofPlugin.map(plain),
+    balancerManifests: balancing.map(plain),
+  };
 }
 
 /** Texts of a JSON document, however deep. */

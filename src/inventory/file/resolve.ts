@@ -15,6 +15,7 @@ import { hooksOf, installFromOf, selinuxPatches, timeSyncOfHost } from './host-s
 import { asList, kubeletOf, levelsOf, selected } from './levels.ts';
 import { balancerPort, endpointOf } from './rules/endpoint.ts';
 import { internalAddressesOf } from './rules/addresses.ts';
+import { balancersOfServices } from './rules/network-services.ts';
 import { runtimeOf, upperHex, withHandlerLabels, withRuntimes } from './runtimes.ts';
 import { type Locate, sshOf, type SshSecrets } from './ssh.ts';
 import { windowsOf } from './windows.ts';
@@ -102,11 +103,20 @@ function noProxyOf(file: InventoryFile, hosts: readonly Host[], endpoint: string
 const testImageFor = ({ hosts }: InventoryFile): string =>
   `registry.k8s.io/e2e-test-images/agnhost:${hosts.some(({ os }) => os === 'windows') ? '2.62' : '2.53'}`;
 
-function networkOf(file: InventoryFile, { pluginManifests }: Gathered): Inventory['network'] {
+function networkOf(file: InventoryFile, { pluginManifests, balancerManifests }: Gathered): Inventory['network'] {
   const { podSubnet, serviceSubnet, moreServiceSubnets, mtu } = file.network;
   const testImage = file.network.testImage ?? testImageFor(file);
   const subnets = { podSubnet, serviceSubnet, moreServiceSubnets, ...(mtu === undefined ? {} : { mtu }) };
-  return { ...pluginFile(file).settings(file), ...subnets, manifests: pluginManifests, testImage };
+  const { loadBalancers: asked, nodeLocalDNS: nodeLocalDns } = file.network;
+  const loadBalancers = asked === undefined ? undefined : balancersOfServices(file, asked, balancerManifests);
+  return {
+    ...pluginFile(file).settings(file),
+    ...subnets,
+    ...(loadBalancers === undefined ? {} : { loadBalancers }),
+    ...(nodeLocalDns === undefined ? {} : { nodeLocalDns }),
+    manifests: pluginManifests,
+    testImage,
+  };
 }
 
 function etcdOf(file: InventoryFile, { etcd }: Gathered, hosts: readonly Host[]): Inventory['etcd'] {

@@ -57,6 +57,7 @@ import {
   podSubnetSize,
   serviceSubnetSize,
 } from './rules/network.ts';
+import { loadBalancerPools, loadBalancersOfKind, nodeLocalDns } from './rules/network-services.ts';
 import { ownedByKubeadm, ownedByKubelet, ownedLabels, ownedSysctls } from './rules/owned.ts';
 import { plainHttp } from './rules/plain-http.ts';
 import {
@@ -105,6 +106,9 @@ export const rules: readonly Rule[] = [
   moreSubnetsOfLinux,
   mtuOfPlugin,
   ...pluginRules,
+  loadBalancersOfKind,
+  loadBalancerPools,
+  nodeLocalDns,
   dnsResources,
   dnsBlocks,
   dnsOfKubeadm,

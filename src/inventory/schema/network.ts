@@ -11,6 +11,7 @@ import {
   sha256,
   text,
 } from './formats.ts';
+import { loadBalancers, nodeLocalDns } from './network-services.ts';
 
 const windows = z
   .strictObject({
@@ -220,6 +221,16 @@ export const network = z
       .prefault({})
       .meta({ description: 'Settings of flannel.' }),
     calico: calicoSettings.prefault({}).meta({ description: 'Settings of Calico.' }),
+    loadBalancers: loadBalancers.exactOptional().meta({
+      description:
+        'Addresses for Services of type LoadBalancer where no cloud gives them. Default: kbuild sets up none.',
+    }),
+    nodeLocalDNS: nodeLocalDns.exactOptional().meta({
+      examples: [{}],
+      description:
+        'A cache of DNS on every node (NodeLocal DNSCache), which pods ask before CoreDNS. {}: with all defaults. ' +
+        'Default: none.',
+    }),
     cilium: ciliumSettings.exactOptional().meta({ description: 'Settings of Cilium.' }),
     windows,
     testImage: image()
