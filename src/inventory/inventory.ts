@@ -2,7 +2,7 @@ import type { JsonObject } from '../shell/decode.ts';
 import type { Secret } from '../shell/secret.ts';
 import type { BuiltEtcd, Certificates, Dns, ExternalEtcd, LoadBalancer } from './control-plane.ts';
 import type { Hooks, Rollout, SshSettings, TimeSync } from './host-settings.ts';
-import type { NetworkServices, PluginSettings } from './network-plugins.ts';
+import type { PluginSettings } from './network-plugins.ts';
 import type { RuntimeHandler } from './runtime-handlers.ts';
 import type { WindowsSettings } from './windows-settings.ts';
 
@@ -199,19 +199,18 @@ export interface Inventory {
   readonly endpoint: string;
   /** True if every host's /etc/hosts gets the endpoint's name. */
   readonly endpointInHosts: boolean;
-  readonly network: PluginSettings &
-    NetworkServices & {
-      /** A network, or one of each family with a comma between them; the first family is the primary one. */
-      readonly podSubnet: string;
-      readonly serviceSubnet: string;
-      /** Further networks for Services. `mtu`: of the interfaces of pods; undefined: the plugin decides. */
-      readonly mtu?: number;
-      readonly moreServiceSubnets: readonly string[];
-      /** Manifests of the network plugin, as its project publishes them; empty where kbuild writes all of its objects. */
-      readonly manifests: readonly UserManifest[];
-      /** With agnhost, for tests from pods. */
-      readonly testImage: string;
-    };
+  readonly network: PluginSettings & {
+    /** A network, or one of each family with a comma between them; the first family is the primary one. */
+    readonly podSubnet: string;
+    readonly serviceSubnet: string;
+    /** Further networks for Services. `mtu`: of the interfaces of pods; undefined: the plugin decides. */
+    readonly mtu?: number;
+    readonly moreServiceSubnets: readonly string[];
+    /** Manifests of the network plugin, as its project publishes them; empty where kbuild writes all of its objects. */
+    readonly manifests: readonly UserManifest[];
+    /** With agnhost, for tests from pods. */
+    readonly testImage: string;
+  };
   readonly dns: Dns;
   /** Of hosts without a runtime of their own; see `inventoryOn`. */
   readonly runtime: RuntimeSettings;

@@ -78,11 +78,13 @@ export interface WindowsCalico extends WindowsNetwork {
  * The network plugin and its settings. `windows` is undefined where there are no Windows hosts, or kbuild installs no
  * network on them.
  */
-export type PluginSettings =
-  | { readonly plugin: 'flannel'; readonly flannel: Flannel; readonly windows: WindowsFlannel | undefined }
-  | { readonly plugin: 'calico'; readonly calico: Calico; readonly windows: WindowsCalico | undefined }
-  | { readonly plugin: 'cilium'; readonly cilium: Cilium; readonly windows: undefined }
-  | { readonly plugin: 'none'; readonly windows: undefined };
+export type PluginSettings = NetworkServices &
+  (
+    | { readonly plugin: 'flannel'; readonly flannel: Flannel; readonly windows: WindowsFlannel | undefined }
+    | { readonly plugin: 'calico'; readonly calico: Calico; readonly windows: WindowsCalico | undefined }
+    | { readonly plugin: 'cilium'; readonly cilium: Cilium; readonly windows: undefined }
+    | { readonly plugin: 'none'; readonly windows: undefined }
+  );
 
 /** Who gives Services of type LoadBalancer addresses, and answers for them. */
 export interface ServiceBalancers {
@@ -105,7 +107,7 @@ interface NodeLocalDns {
 }
 
 /** What the network has beside its plugin. */
-export interface NetworkServices {
+interface NetworkServices {
   readonly loadBalancers?: ServiceBalancers;
   readonly nodeLocalDns?: NodeLocalDns;
 }

@@ -24,6 +24,9 @@ export const CILIUM_IMAGES_PORT = 5003;
 /** The same for Calico's images. */
 export const CALICO_IMAGES_PORT = 5004;
 
+/** The same for MetalLB's images. */
+export const METALLB_IMAGES_PORT = 5005;
+
 /** Package repositories, plain HTTP with signed indexes. */
 export const PACKAGES_PORT = 8080;
 
@@ -41,6 +44,9 @@ export const CILIUM_IMAGES_URL = `http://${GATEWAY}:${CILIUM_IMAGES_PORT}`;
 
 /** URL of the registry of Calico's images. */
 export const CALICO_IMAGES_URL = `http://${GATEWAY}:${CALICO_IMAGES_PORT}`;
+
+/** URL of the registry of MetalLB's images. */
+export const METALLB_IMAGES_URL = `http://${GATEWAY}:${METALLB_IMAGES_PORT}`;
 
 /** Bridges and the networks behind them: SSH and the way out; the cluster's own where a host has two interfaces. */
 export const BRIDGES = [

@@ -256,6 +256,8 @@ export function recipes(
     [HELM_PATH]: helm,
     [CILIUM_PATH]: cilium,
     [CILIUM_IMAGES_PATH]: ciliumImages(mirrors, { bootstrap, tools, cni }),
+    [METALLB_PATH]: metallb,
+    [METALLB_IMAGES_PATH]: metallbImages(tools),
     [CALICO_PATH]: calico,
     [CALICO_IMAGES_PATH]: calicoImages(mirrors, { bootstrap, tools, cni }),
   };
@@ -357,6 +359,25 @@ const compiler = (mirror: string, bootstrap: Artifact): Artifact => ({
   ...{ name: 'cilium-compiler', recipe: 'cilium-compiler' },
   needs: { BOOTSTRAP: bootstrap },
   settings: { MIRROR: mirror },
+});
+
+/** The folder with MetalLB's programs and manifest. */
+export const METALLB_PATH = 'metallb';
+
+/** Where the storage of the registry is that has MetalLB's images alone. */
+export const METALLB_IMAGES_PATH = 'metallb-images';
+
+const metallb: Artifact = {
+  name: `metallb-${VERSIONS.metallb.version}`,
+  recipe: 'metallb',
+  params: { VERSION: `v${VERSIONS.metallb.version}`, FRR_K8S: VERSIONS.metallb.frrK8s },
+  go: true,
+};
+
+const metallbImages = (TOOLS: Artifact): Artifact => ({
+  ...{ name: 'metallb-images', recipe: 'metallb-images', shared: REGISTRY_SCRIPTS },
+  params: { VERSION: `v${VERSIONS.metallb.version}` },
+  needs: { METALLB: metallb, TOOLS },
 });
 
 /** The folder with the manifests of Calico's operator, and the programs of its images. */

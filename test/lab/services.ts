@@ -8,6 +8,7 @@ import { withLock } from './flock.ts';
 import {
   CALICO_IMAGES_PORT,
   CILIUM_IMAGES_PORT,
+  METALLB_IMAGES_PORT,
   GATEWAY,
   MORE_IMAGES_PORT,
   PACKAGES_PORT,
@@ -18,7 +19,7 @@ import {
 } from './network-plan.ts';
 import { paths } from './paths.ts';
 import { recordedProcess, signal } from './process-id.ts';
-import { CALICO_IMAGES_PATH, CILIUM_IMAGES_PATH, KUBE_VIP_PATH } from './recipes.ts';
+import { CALICO_IMAGES_PATH, CILIUM_IMAGES_PATH, KUBE_VIP_PATH, METALLB_IMAGES_PATH } from './recipes.ts';
 import { ensureTls, tls } from './tls.ts';
 import { PATIENCE_MS, waitUntil } from './wait-until.ts';
 
@@ -35,6 +36,7 @@ interface Service {
 const MORE_REGISTRIES = [
   { name: 'more-images', port: MORE_IMAGES_PORT, folder: join(paths.www, KUBE_VIP_PATH) },
   { name: 'cilium-images', port: CILIUM_IMAGES_PORT, folder: join(paths.www, CILIUM_IMAGES_PATH) },
+  { name: 'metallb-images', port: METALLB_IMAGES_PORT, folder: join(paths.www, METALLB_IMAGES_PATH) },
   { name: 'calico-images', port: CALICO_IMAGES_PORT, folder: join(paths.www, CALICO_IMAGES_PATH) },
 ] as const;
 

@@ -73,6 +73,8 @@ export const VERSIONS = {
    * The newest of which Go's proxy has a module with everything in it, and the newest operator, which asks for images of a newer tag: the
    * lab's have that tag.
    */
+  /** `frrK8s`: the newest of what its go.mod names that can be had. */
+  metallb: { version: '0.16.2', frrK8s: 'v0.0.26' },
   calico: {
     programs: '3.28.5',
     module: 'v1.11.0-cni-plugin.0.20250813170300-a0db560f0520',

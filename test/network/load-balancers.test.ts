@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { LinuxFacts } from '../../src/cluster/fleet/linux.ts';
 import type { PodView } from '../../src/cluster/fleet/view.ts';
 import { wantedObjects } from '../../src/commands/objects.phases.ts';
 import { listeningPorts, openings } from '../../src/host/openings.value.ts';
-import type { Inventory } from '../../src/inventory/inventory.ts';
+import { linuxWorkers } from '../../src/inventory/hosts.ts';
+import type { Inventory, LinuxHost } from '../../src/inventory/inventory.ts';
 import type { ServiceBalancers } from '../../src/inventory/network-plugins.ts';
 import { noServiceAddresses } from '../../src/kubeadm/clean-host.step.ts';
 import { loadBalancerSteps } from '../../src/network/load-balancers.step.ts';
@@ -68,7 +70,7 @@ describe('load balancers of Services in the inventory', () => {
       { kind: 'IPAddressPool', metadata: { name: 'lan' }, spec: { addresses: ['10.0.0.240-10.0.0.250'] } },
       { kind: 'L2Advertisement', spec: { ipAddressPools: ['lan'] } },
     ]);
-    const worker = inventory.hosts[1]!;
+    const [worker] = linuxWorkers(inventory) as [LinuxHost];
     expect(roleImages({ inventory, host: worker })).toContain('quay.io/metallb/speaker:v0.16.2');
     expect(listeningPorts(inventory, worker)).toContainEqual(
       expect.objectContaining({ port: 7946, protocol: 'udp', from: 'nodes' }),
@@ -155,9 +157,9 @@ describe('the steps', () => {
 
   test('reset takes the addresses off that kube-vip left, and no other one', () => {
     const facts = {
-      ...joinedHost(w1).facts,
+      ...joinedHost(w1)[1],
       interfaces: [{ name: 'eth0', addresses: ['10.0.0.21', '10.0.0.241'] }],
-    } as unknown as ReturnType<typeof joinedHost>['facts'];
+    } as unknown as LinuxFacts;
     const about = (kind: ServiceBalancers['kind']) =>
       ({ inventory: having({ kind }), host: w1, facts, fleet: fleetIn(clusterOf({}), joinedHost(w1)) }) as Parameters<
         typeof noServiceAddresses.diff
