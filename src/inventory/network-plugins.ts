@@ -86,9 +86,12 @@ export type PluginSettings = NetworkServices &
     | { readonly plugin: 'none'; readonly windows: undefined }
   );
 
+/** Who can answer for addresses of Services. */
+export const BALANCER_KINDS = ['metallb', 'kube-vip', 'cilium'] as const;
+
 /** Who gives Services of type LoadBalancer addresses, and answers for them. */
 export interface ServiceBalancers {
-  readonly kind: 'metallb' | 'kube-vip' | 'cilium';
+  readonly kind: (typeof BALANCER_KINDS)[number];
   /** Networks and ranges (`first-last`), by names of pools. */
   readonly pools: Readonly<Record<string, readonly string[]>>;
   /** Interfaces of nodes at which they are answered for; empty: all. */

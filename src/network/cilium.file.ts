@@ -176,12 +176,34 @@ function rpFilter({ sysctls, roles, groups, hosts }: InventoryFile): readonly Vi
   );
 }
 
+/** Cilium answers for addresses of Services only where it serves Services itself (its `l2-announcements.rst`). */
+const answersAlone: Rule = (file) =>
+  file.network.loadBalancers?.kind !== 'cilium' || (file.network.plugin === 'cilium' && !hasKubeProxy(file))
+    ? []
+    : [
+        problem(
+          ['network', 'loadBalancers', 'kind'],
+          'cilium answers for addresses only as the network plugin and without kube-proxy: set network.plugin: ' +
+            'cilium and network.kubeProxy: none, or kind: metallb',
+        ),
+      ];
+
 const rule: Rule = (file) => {
   const { routing, port, values } = settingsOf(file);
   return [
     ...chartProblems(file),
     ...untested(file),
     ...rpFilter(file),
+    ...answersAlone(file),
+    ...(file.network.nodeLocalDNS === undefined
+      ? []
+      : [
+          problem(
+            ['network', 'nodeLocalDNS'],
+            'Cilium serves the address of cluster DNS before any cache on the node is asked, and kbuild does not set ' +
+              'up its local redirect policy: remove it',
+          ),
+        ]),
     ...(hasIpv6(file)
       ? [problem(['network', 'podSubnet'], 'has IPv6, for which kbuild does not set Cilium up: use IPv4 alone')]
       : []),
@@ -199,8 +221,10 @@ const rule: Rule = (file) => {
 /** Reads the settings of Cilium, and the values of its chart. */
 export const cilium: PluginFile<'cilium'> = {
   rule,
-  otherwise: ({ network }) =>
-    network.cilium === undefined ? [] : [problem(PATH, 'is only for network.plugin cilium')],
+  otherwise: (file) => [
+    ...(file.network.cilium === undefined ? [] : [problem(PATH, 'is only for network.plugin cilium')]),
+    ...answersAlone(file),
+  ],
   chart: { path: PATH, entry },
   settings: (file) => {
     const { version, routing, port, ipam, wireguard, hubble } = settingsOf(file);

@@ -4,7 +4,7 @@ import { manifest, type Manifest } from '../engine/objects.ts';
 import type { Step } from '../engine/step.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { ServiceBalancers } from '../inventory/network-plugins.ts';
-import { kubeVipServices } from './kube-vip-services.value.ts';
+import { kubeVipServices } from './kube-vip-services.step.ts';
 import { balancerTitles, METALLB_NAMESPACE, metallbObjects, poolObjects } from './load-balancers.value.ts';
 
 const sourcesOf = ({ manifests }: ServiceBalancers): string =>
@@ -36,8 +36,10 @@ function isOfBalancer({ kind }: ServiceBalancers, { namespace, labels }: PodView
 const notReady = ({ name, trouble }: PodView): string => `${name} not ready${trouble === '' ? '' : `: ${trouble}`}`;
 
 /** What is not there yet of who answers for addresses; empty if all is. */
-function missing(settings: ServiceBalancers, { pods }: ClusterUp): string {
-  const own = pods.filter((pod) => isOfBalancer(settings, pod));
+function missing(settings: ServiceBalancers, { nodes, pods }: ClusterUp): string {
+  // Those of a dead node are not ready for as long as it is dead: another node has its addresses.
+  const down = new Set(nodes.filter(({ ready }) => !ready).map(({ name }) => name));
+  const own = pods.filter((pod) => isOfBalancer(settings, pod) && !down.has(pod.node));
   // One hands out the addresses, another one answers for them.
   if (new Set(own.map(({ labels }) => labels['component'] ?? labels['app'])).size < 2) return 'not all pods';
   return own
@@ -53,7 +55,7 @@ const balancersReady: Step<'cluster'> = {
   settleMs: 5 * 60_000,
   diff: ({ inventory, facts }) => {
     const { loadBalancers } = inventory.network;
-    if (loadBalancers === undefined || loadBalancers.kind === 'cilium') return [];
+    if (loadBalancers === undefined || balancerManifest(inventory) === undefined) return [];
     const title = balancerTitles[loadBalancers.kind];
     if (facts.state === 'down') return [waitForApi(facts)];
     if (facts.state === 'absent') return [{ summary: `wait until ${title} works` }];

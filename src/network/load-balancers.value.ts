@@ -3,7 +3,7 @@ import { linuxWorkers } from '../inventory/hosts.ts';
 import type { ListeningPort, ServiceBalancers } from '../inventory/network-plugins.ts';
 import { isObject, type JsonObject, objectsOf, within } from '../shell/decode.ts';
 import { imagesIn } from './plugin.value.ts';
-import { networkPlugin } from './plugins.value.ts';
+import { networkPlugin, networkPlugins } from './plugins.value.ts';
 
 /** Namespace of MetalLB, which its manifest creates. */
 export const METALLB_NAMESPACE = 'metallb-system';
@@ -12,6 +12,12 @@ export const METALLB_NAMESPACE = 'metallb-system';
 export const networkNamespaces = (inventory: Inventory): readonly string[] => [
   ...networkPlugin(inventory).namespaces,
   ...(inventory.network.loadBalancers?.kind === 'metallb' ? [METALLB_NAMESPACE] : []),
+];
+
+/** Namespaces of which a support bundle has the pods and their logs. */
+export const supportedNamespaces: readonly string[] = [
+  ...networkPlugins.flatMap(({ namespaces }) => namespaces),
+  METALLB_NAMESPACE,
 ];
 
 /** How messages call who answers for addresses of Services. */
@@ -114,8 +120,13 @@ const ciliumPools = ({ pools, interfaces }: ServiceBalancers): readonly JsonObje
   },
 ];
 
+const POOLS: Readonly<Record<ServiceBalancers['kind'], (settings: ServiceBalancers) => readonly JsonObject[]>> = {
+  metallb: metallbPools,
+  // A ConfigMap beside its programs.
+  'kube-vip': () => [],
+  cilium: ciliumPools,
+};
+
 /** The objects that say which addresses there are: kinds of custom resources, some with a webhook. */
-export function poolObjects({ network: { loadBalancers } }: Inventory): readonly JsonObject[] {
-  if (loadBalancers?.kind === 'metallb') return metallbPools(loadBalancers);
-  return loadBalancers?.kind === 'cilium' ? ciliumPools(loadBalancers) : [];
-}
+export const poolObjects = ({ network: { loadBalancers } }: Inventory): readonly JsonObject[] =>
+  loadBalancers === undefined ? [] : POOLS[loadBalancers.kind](loadBalancers);

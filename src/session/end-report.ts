@@ -4,8 +4,7 @@ import { TAR_BLOCK, tarHeader } from '../backup/archive.ts';
 import { DeadlinePassed, exitCodeOf, Interrupted, KbuildError, refusalOf, SeveralErrors } from '../errors.ts';
 import type { Inventory, UserManifest } from '../inventory/inventory.ts';
 import { eachLimit } from '../limit.ts';
-import { METALLB_NAMESPACE } from '../network/load-balancers.value.ts';
-import { networkPlugins } from '../network/plugins.value.ts';
+import { supportedNamespaces } from '../network/load-balancers.value.ts';
 import { severalText, unreachableText } from '../report/failure.ts';
 import { maskedInPieces, maskError } from '../report/mask.ts';
 import type { Note } from '../report/record/line.ts';
@@ -40,6 +39,8 @@ const listed = ({ source, objects }: UserManifest): object => ({
   }),
 });
 
+const listedIn = (of: { manifests: readonly UserManifest[] }) => ({ ...of, manifests: of.manifests.map(listed) });
+
 const summary = (content: string): object => ({ bytes: Buffer.byteLength(content), sha256: sha256Of(content) });
 
 /** An inventory for a support bundle, with only the names and hashes of manifests, distributed files and patches. */
@@ -52,7 +53,7 @@ export function bundleInventory(inventory: Inventory): object {
       content: content instanceof Secret ? content : summary(content),
     })),
     manifests: manifests.map(listed),
-    network: { ...network, manifests: network.manifests.map(listed) },
+    network: { ...listedIn(network), loadBalancers: network.loadBalancers && listedIn(network.loadBalancers) },
     kubeadm: {
       ...kubeadm,
       patches: Object.fromEntries(Object.entries(kubeadm.patches).map(([name, content]) => [name, summary(content)])),
@@ -111,12 +112,7 @@ export const withDenials = (
 export async function writeBundle(run: BundleRun, path: string): Promise<void> {
   const { connected, inventory, mask } = run;
   const remotes = connected.remotes;
-  const gather = withDenials(
-    run,
-    script('session/support.sh', {
-      NAMESPACES: [...networkPlugins.flatMap(({ namespaces }) => namespaces), METALLB_NAMESPACE],
-    }),
-  );
+  const gather = withDenials(run, script('session/support.sh', { NAMESPACES: supportedNamespaces }));
   const results = await eachLimit(remotes, AT_ONCE, async (remote): Promise<Entry> => {
     const name = `hosts/${remote.host.name}.txt`;
     const title = 'gather for the bundle';

@@ -12,7 +12,7 @@ import { noServiceAddresses } from '../../src/kubeadm/clean-host.step.ts';
 import { loadBalancerSteps } from '../../src/network/load-balancers.step.ts';
 import { networkNamespaces } from '../../src/network/load-balancers.value.ts';
 import { roleImages } from '../../src/runtime/images.step.ts';
-import { clusterOf, cp1, fleetIn, inventoryOf, joinedHost, w1 } from '../fakes/cluster.ts';
+import { clusterOf, cp1, fleetIn, inventoryOf, joinedHost, nodeOf, w1 } from '../fakes/cluster.ts';
 import { flannelNetwork } from '../fakes/network.ts';
 import { GOOD, load, problemsOf } from '../inventory/load.ts';
 
@@ -135,11 +135,11 @@ describe('the steps', () => {
     ...more,
   });
   const ready = loadBalancerSteps[1]!;
-  const found = (...pods: readonly PodView[]) => {
-    const facts = clusterOf({ pods });
+  const foundIn = (facts: ReturnType<typeof clusterOf>) => {
     const about = { inventory: having({}), host: cp1, facts, fleet: fleetIn(facts, joinedHost(cp1)) };
     return ready.diff(about).map(({ summary }) => summary);
   };
+  const found = (...pods: readonly PodView[]) => foundIn(clusterOf({ pods }));
 
   test('wait for both programs of MetalLB, and name what is not ready', () => {
     expect(found(pod('controller'), pod('speaker'))).toEqual([]);
@@ -147,6 +147,13 @@ describe('the steps', () => {
     expect(found(pod('controller', { ready: false, trouble: 'ImagePullBackOff: no' }), pod('speaker'))).toEqual([
       'wait until MetalLB works (found controller-1 not ready: ImagePullBackOff: no)',
     ]);
+  });
+
+  test('do not wait for pods of a node that is down', () => {
+    const dead = pod('speaker', { name: 'speaker-2', node: 'w9', ready: false });
+    expect(found(pod('controller'), pod('speaker'), dead)).toHaveLength(1);
+    const nodes = [{ ...nodeOf({ name: 'w9' }), ready: false }];
+    expect(foundIn(clusterOf({ pods: [pod('controller'), pod('speaker'), dead], nodes }))).toEqual([]);
   });
 
   test('nothing is wanted without the setting', () => {

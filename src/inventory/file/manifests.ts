@@ -188,6 +188,6 @@ function valuesOf(object: JsonObject): readonly string[] {
 
 /** The values in Secret objects of an inventory's manifests: `data` as written and decoded, and `stringData`. */
 export const secretData = ({ manifests, network }: Inventory): readonly Secret[] =>
-  [...manifests, ...network.manifests]
+  [...manifests, ...network.manifests, ...(network.loadBalancers?.manifests ?? [])]
     .flatMap(({ objects }) => objects.flatMap(valuesOf))
     .map((value) => Secret.of(value));

@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { BALANCER_KINDS } from '../network-plugins.ts';
 import { image, label, manifestEntry, text } from './formats.ts';
 
 /** Addresses of a pool: a network, or the first and the last one. Its rule knows what lies between them. */
@@ -9,7 +10,7 @@ const poolAddresses = text(
 
 /** `network.loadBalancers:` */
 export const loadBalancers = z.strictObject({
-  kind: z.enum(['metallb', 'kube-vip', 'cilium']).meta({
+  kind: z.enum(BALANCER_KINDS).meta({
     examples: ['metallb'],
     description:
       'Who gives Services of type LoadBalancer their addresses and answers for them in the network of the hosts, by ' +
@@ -22,16 +23,16 @@ export const loadBalancers = z.strictObject({
     .meta({
       examples: [{ lan: ['10.0.0.240-10.0.0.250'] }],
       description:
-        'Addresses for Services, by names of pools: networks, or first and last address. They are of the network of ' +
-        'the hosts, and nobody else has them. kube-vip takes one pool.',
+        'Addresses for Services, by names of pools: networks, or first and last address. They are free ' +
+        'addresses of the network of the hosts. kube-vip takes one pool.',
     }),
   interfaces: z
     .array(text(/^[A-Za-z0-9][A-Za-z0-9._-]{0,14}$/, 'the name of an interface, e.g. "eth1"'))
     .default([])
     .meta({
       description:
-        'Interfaces of the nodes at which the addresses are answered for. Default: all of them, and for kube-vip that ' +
-        'of the default route. kube-vip takes one.',
+        'Interfaces of the nodes at which the addresses are answered for. Default: all of them, and for kube-vip ' +
+        'that of the default route. kube-vip takes one.',
     }),
   manifest: manifestEntry()
     .exactOptional()

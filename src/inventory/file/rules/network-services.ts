@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import type { UserManifest } from '../../inventory.ts';
-import { hasKubeProxy, type ServiceBalancers } from '../../network-plugins.ts';
+import type { ServiceBalancers } from '../../network-plugins.ts';
 import { endpointHost, familiesOf, familyOf, isUnreachable, rangeOf, shareAddress } from '../../addresses.ts';
 import { type ManifestEntry, sourceOf } from '../../schema/formats.ts';
 import { type Path, problem, type Rule, type Violation } from '../../schema/rule.ts';
@@ -61,20 +61,10 @@ export const loadBalancersOfKind: Rule = (file) => {
   const settings = network.loadBalancers;
   if (settings === undefined) return [];
   const { kind, pools, interfaces } = settings;
-  const isCilium = network.plugin === 'cilium' && !hasKubeProxy(file);
   const isOfOne = kind === 'kube-vip';
   return [
     ...ofOthers(settings),
     ...overTls(settings),
-    ...(kind !== 'cilium' || isCilium
-      ? []
-      : [
-          problem(
-            [...PATH, 'kind'],
-            'cilium answers for addresses only as the network plugin and without kube-proxy: set network.plugin: ' +
-              'cilium and network.kubeProxy: none, or kind: metallb',
-          ),
-        ]),
     ...(isOfOne && Object.keys(pools).length > 1
       ? [problem([...PATH, 'pools'], 'kube-vip takes one pool for all namespaces: write its addresses as one')]
       : []),
@@ -120,11 +110,10 @@ function wrong(file: InventoryFile, text: string, others: ReturnType<typeof owne
   const taken = others.find(([, addresses]) => shareAddress(text, addresses));
   return taken === undefined
     ? undefined
-    : `has ${taken[1].includes('/') ? 'addresses of' : 'the address of'} ${taken[0]}, ${taken[1]}: take some that ` +
-        'nobody has';
+    : `has ${taken[1].includes('/') ? 'addresses of' : 'the address of'} ${taken[0]}, ${taken[1]}: take others`;
 }
 
-/** Addresses of pools are of the cluster's families, and nobody else's. */
+/** Addresses of pools are of the cluster's families, and free. */
 export const loadBalancerPools: Rule = (file) => {
   const others = [...owners(file)];
   return Object.entries(file.network.loadBalancers?.pools ?? {}).flatMap(([pool, all]) =>
@@ -144,26 +133,25 @@ export const nodeLocalDns: Rule = (file) => {
   const path = ['network', 'nodeLocalDNS'];
   const { address } = settings;
   const [family] = familiesOf(file);
-  const why =
-    network.plugin === 'cilium'
-      ? 'Cilium serves the address of cluster DNS before any cache on the node is asked, and kbuild does not set up ' +
-        'its local redirect policy: remove it'
-      : kubeadm.kubeProxy['mode'] === 'ipvs'
-        ? 'kube-proxy in mode ipvs has the address of cluster DNS on an interface of its own, where no cache can ' +
-          'listen: use network.kubeProxy: nftables or iptables, or remove it'
-        : undefined;
-  const taken = [
-    ...owners(file),
-    ...Object.values(network.loadBalancers?.pools ?? {})
-      .flat()
-      .map((one) => ['network.loadBalancers', one] as const),
-  ].find(([, one]) => shareAddress(one, address)); // prettier
+  const isIpvs = kubeadm.kubeProxy['mode'] === 'ipvs';
+  const pools = Object.values(network.loadBalancers?.pools ?? {}).flat();
+  const taken = [...owners(file), ...pools.map((one) => ['network.loadBalancers', one] as const)].find(([, one]) =>
+    shareAddress(one, address),
+  );
   return [
-    ...(why === undefined ? [] : [problem(path, why)]),
+    ...(isIpvs
+      ? [
+          problem(
+            path,
+            'kube-proxy in mode ipvs has the address of cluster DNS on an interface of its own, where no cache can ' +
+              'listen: use network.kubeProxy: nftables or iptables, or remove it',
+          ),
+        ]
+      : []),
     ...(rangeOf(address) === undefined || familyOf(address) !== family
       ? [problem([...path, 'address'], `must be an address of ${family!}, the primary family`)]
       : taken === undefined
         ? []
-        : [problem([...path, 'address'], `${address} is in ${taken[0]} ${taken[1]}: take one that nobody has`)]),
+        : [problem([...path, 'address'], `${address} is in ${taken[0]} ${taken[1]}: take another one`)]),
   ];
 };
