@@ -220,7 +220,7 @@ export const upReasons: readonly Reason<Up>[] = [
   downgrade,
   reason(
     ['network-plugin-changed'],
-    ({ inventory, fleet: { cluster } }) => cluster.state === 'up' && pluginChange(inventory, cluster),
+    ({ inventory, fleet }) => fleet.cluster.state === 'up' && pluginChange(inventory, fleet, fleet.cluster),
   ),
   movedEndpoint,
   fixedSettings,

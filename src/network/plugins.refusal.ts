@@ -1,4 +1,5 @@
-import type { Fleet } from '../cluster/fleet/fleet.ts';
+import { type Fleet, observedLinux } from '../cluster/fleet/fleet.ts';
+import { hasKubelet } from '../cluster/fleet/joined.ts';
 import { type ClusterUp, objectKey } from '../cluster/fleet/view.ts';
 import { Refused } from '../errors.ts';
 import type { Inventory } from '../inventory/inventory.ts';
@@ -9,7 +10,7 @@ import { ciliumRefusals } from './cilium.refusal.ts';
 import { usesCilium } from './cilium.value.ts';
 import { flannelRefusals } from './flannel.refusal.ts';
 import { CONFIG_ANNOTATION, type InventoryWith, type NetworkPlugin } from './plugin.value.ts';
-import { networkPlugins } from './plugins.value.ts';
+import { networkPlugin, networkPlugins } from './plugins.value.ts';
 
 interface LiveNetwork<P extends PluginName = PluginName> {
   refusals(inventory: InventoryWith<P>, fleet: Fleet): readonly Refused<'windows-network'>[];
@@ -51,20 +52,69 @@ function installed(cluster: ClusterUp, { manifests }: Inventory): NetworkPlugin 
 }
 
 /**
- * Refuses to replace or remove the network plugin that kbuild installed: all pods would lose their network. Refuses too
+ * Why kbuild does not make the change to another plugin itself, though both would run at once. Sources: Cilium 1.19
+ * `Documentation/installation/k8s-install-migration.rst`, Calico 3.32 `migration-from-flannel`; flannel has none.
+ */
+const WHY_NOT: Readonly<Record<PluginName, string>> = {
+  flannel: 'flannel documents no change to it on a live cluster',
+  calico:
+    'Calico documents the change from flannel alone, by a controller that needs Calico installed without its operator',
+  cilium:
+    'Cilium documents the change node by node, with addresses of pods outside of podSubnet, which stays as long as ' +
+    'the cluster, and without NetworkPolicies meanwhile',
+  none: 'without it no pod has a network',
+};
+
+const anotherPlugin = ({ name, network: { plugin } }: Inventory, found: string): Refused<'network-plugin-changed'> =>
+  new Refused(
+    'network-plugin-changed',
+    name,
+    `network.plugin is ${plugin}, the cluster was made with ${found}; ${WHY_NOT[plugin]}`,
+    `set network.plugin back to ${found}` +
+      (plugin === 'none'
+        ? ', or build a new cluster'
+        : `, or build a new cluster with ${plugin} and move the workloads`),
+  );
+
+/**
+ * Refuses a plugin on top of one that kbuild did not install, which the CNI configuration of a live node shows: an
+ * adopted cluster, or one with `plugin: none`. The next pods would be on another network than those that run.
+ */
+function besideAnother(inventory: Inventory, fleet: Fleet): readonly Refused<'network-plugin-changed'>[] {
+  const { agent, title } = networkPlugin(inventory);
+  if (agent === undefined) return [];
+  return observedLinux(fleet).flatMap(({ host, facts }) => {
+    if (!hasKubelet(facts)) return [];
+    // Its own file beside it: it runs, and what else is there was left by a plugin before it.
+    const files = facts.cniConfigurations;
+    const other = files.includes(agent.cniConfig)
+      ? undefined
+      : networkPlugins.find((plugin) => plugin.agent !== undefined && files.includes(plugin.agent.cniConfig));
+    if (other === undefined) return [];
+    return [
+      new Refused(
+        'network-plugin-changed',
+        host.name,
+        `network.plugin is ${inventory.network.plugin}, and its pods are on a network of ${other.title} that kbuild ` +
+          `did not install (/etc/cni/net.d/${other.agent!.cniConfig})`,
+        `set network.plugin to none; or to ${other.name}, if kbuild is to take it over. If the file is a leftover, ` +
+          `remove it. For ${title} build a new cluster`,
+      ),
+    ];
+  });
+}
+
+/**
+ * Refuses to replace or remove the network plugin of a live cluster: all pods would lose their network. Refuses too
  * what Cilium cannot change.
  */
-export function pluginChange(inventory: Inventory, cluster: ClusterUp): readonly Refused<'network-plugin-changed'>[] {
-  const { plugin } = inventory.network;
+export function pluginChange(
+  inventory: Inventory,
+  fleet: Fleet,
+  cluster: ClusterUp,
+): readonly Refused<'network-plugin-changed'>[] {
   const found = installed(cluster, inventory)?.name;
   if (found === 'cilium' && usesCilium(inventory)) return ciliumRefusals(inventory, cluster);
-  if (found === undefined || found === plugin) return [];
-  return [
-    new Refused(
-      'network-plugin-changed',
-      inventory.name,
-      `network.plugin is ${plugin}, the cluster was made with ${found}, and without it no pod of it has a network`,
-      `set network.plugin back to ${found}, or build a new cluster`,
-    ),
-  ];
+  if (found === undefined) return besideAnother(inventory, fleet);
+  return found === inventory.network.plugin ? [] : [anotherPlugin(inventory, found)];
 }

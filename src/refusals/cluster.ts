@@ -146,8 +146,12 @@ export const clusterPages = {
     why: 'Set it back to what the cluster was made with. Another value needs a new cluster.',
   },
   'network-plugin-changed': {
-    title: 'the inventory names another network plugin than kbuild installed',
-    why: 'All pods would lose their network. Set `network.plugin` back, or build a new cluster.',
+    title: 'the inventory names another network plugin than the live cluster has',
+    why: [
+      'Pods that run would lose their network, and no project documents a way that keeps what kbuild promises: see',
+      '[another network plugin](changing-a-cluster.md#another-network-plugin). Set `network.plugin` back, or build a',
+      'new cluster.',
+    ],
   },
   'windows-network': {
     title: 'Windows hosts need another network than the live cluster has',

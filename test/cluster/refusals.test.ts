@@ -142,7 +142,7 @@ describe('refused', () => {
     const flannel = { ...live, owned: ['apps/v1/DaemonSet/kube-flannel/kube-flannel-ds'] };
     const hosts = [joinedHost(cp1), joinedHost(w1)] as const;
     expect(messages(none, fleetIn(flannel, ...hosts))).toEqual([
-      'demo: refused: network.plugin is none, the cluster was made with flannel, and without it no pod of it has a network',
+      'demo: refused: network.plugin is none, the cluster was made with flannel; without it no pod has a network',
     ]);
     expect(messages(inventory, fleetIn(flannel, ...hosts))).toEqual([]);
     expect(messages(none, fleetIn(live, ...hosts))).toEqual([]);
@@ -168,6 +168,38 @@ describe('refused', () => {
     expect(messages(wants('none'), calico)).toHaveLength(1);
     expect(messages(wants('none', [installation]), calico)).toEqual([]);
     expect(messages(wants('calico'), calico)).toEqual([]);
+  });
+
+  test.each([
+    ['calico', 'apps/v1/DaemonSet/kube-flannel/kube-flannel-ds', /flannel; Calico documents .* without its operator$/],
+    ['cilium', 'apps/v1/DaemonSet/kube-flannel/kube-flannel-ds', /flannel; Cilium documents .* outside of podSubnet/],
+    ['cilium', 'operator.tigera.io/v1/Installation//default', /calico; Cilium documents /],
+    ['flannel', 'operator.tigera.io/v1/Installation//default', /calico; flannel documents no change/],
+  ] as const)('to make %s of another plugin, with why', (plugin, owned, why) => {
+    const fleet = fleetIn({ ...live, owned: [owned] }, joinedHost(cp1), joinedHost(w1));
+    const network = { flannel: inventory.network, calico: calicoNetwork(), cilium: ciliumNetwork() }[plugin];
+    const [refused] = refusals(inventoryOf({ network }), fleet);
+    expect(refused!.message).toMatch(why);
+    expect(refused!.remedy).toContain(`a new cluster with ${plugin}`);
+  });
+
+  test('a plugin on top of one that kbuild did not install', () => {
+    const on = (...cniConfigurations: string[]) =>
+      fleetIn(live, joinedHost(cp1), joinedHost(w1, { cniConfigurations }));
+    const calico = on('10-calico.conflist');
+    expect(messages(inventory, calico)).toEqual([
+      'w1: refused: network.plugin is flannel, and its pods are on a network of Calico that kbuild did not install (/etc/cni/net.d/10-calico.conflist)',
+    ]);
+    expect(messages(inventoryOf({ network: ciliumNetwork() }), on('10-flannel.conflist'))).toHaveLength(1);
+    expect(messages(inventoryOf({ network: noNetwork }), calico)).toEqual([]);
+    // The plugin's own, with what one before it left; a configuration that comes with a runtime; a host that has not joined.
+    expect(messages(inventory, on('05-cilium.conflist', '10-flannel.conflist'))).toEqual([]);
+    expect(messages(inventory, on('100-crio-bridge.conflist'))).toEqual([]);
+    const fresh = freshHost(w1, { cniConfigurations: ['10-calico.conflist'] });
+    expect(messages(inventory, fleetIn(live, joinedHost(cp1), fresh))).toEqual([]);
+    // kbuild's own is there: the file is a leftover.
+    const flannel = { ...live, owned: ['apps/v1/DaemonSet/kube-flannel/kube-flannel-ds'] };
+    expect(messages(inventory, { ...calico, cluster: flannel })).toEqual([]);
   });
 
   test('nothing about flannel from the user’s own manifests', () => {

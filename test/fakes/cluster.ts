@@ -55,6 +55,7 @@ export const factsOf = (facts: Partial<LinuxFacts> = {}): LinuxFacts =>
     formerSettings: new Map(),
     kubeletOverrides: [],
     caFingerprint: 'absent',
+    cniConfigurations: [],
     otherCas: [],
     authorities: parseAuthorities(''),
     kubeconfigCluster: 'absent',
