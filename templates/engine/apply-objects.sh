@@ -4,10 +4,9 @@
 # leads its list: what is applied and not recorded could never be taken back.
 # A webhook of objects that were applied just now may not answer yet, though its pod is ready: it gets a minute.
 apply() {
-  left=30
+  end=$(($(date +%s) + 60))
   until said=$(printf '%s' "$1" | $KUBECTL apply --server-side --force-conflicts --field-manager "$MANAGER" -f - 2>&1); do
-    left=$((left - 1))
-    case $said in *'failed calling webhook'*) [ "$left" -gt 0 ] && sleep 2 && continue ;; esac
+    case $said in *'failed calling webhook'*) [ "$(date +%s)" -ge "$end" ] || { sleep 2 && continue; } ;; esac
     printf '%s\n' "$said" >&2
     return 1
   done
