@@ -1,7 +1,7 @@
 import type { Host, Inventory } from '../inventory/inventory.ts';
 import { linuxWorkers } from '../inventory/hosts.ts';
 import type { ListeningPort, ServiceBalancers } from '../inventory/network-plugins.ts';
-import { isObject, type JsonObject, objectsOf, within } from '../shell/decode.ts';
+import { isObject, type JsonObject, objectsOf, textsIn, within } from '../shell/decode.ts';
 import { imagesIn } from './plugin.value.ts';
 import { networkPlugin, networkPlugins } from './plugins.value.ts';
 
@@ -70,7 +70,7 @@ function announcing(object: JsonObject): JsonObject {
   const pods = within(template, 'spec');
   const containers = objectsOf(pods['containers'] ?? []).map((container) =>
     container['name'] === 'speaker' && Array.isArray(container['args'])
-      ? { ...container, args: [...(container['args'] as readonly unknown[]), '--ignore-exclude-lb'] }
+      ? { ...container, args: [...textsIn(container['args']), '--ignore-exclude-lb'] }
       : container,
   );
   return { ...object, spec: { ...spec, template: { ...template, spec: { ...pods, containers } } } };
