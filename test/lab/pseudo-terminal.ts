@@ -6,6 +6,8 @@ import { waitUntil } from './wait-until.ts';
 export interface OnTerminal {
   /** All that it has shown so far. */
   readonly shown: () => string;
+  /** The same in the pieces in which it came: seconds since the start, and text. */
+  readonly pieces: readonly (readonly [number, string])[];
   /** Returns when this has been shown. */
   readonly shows: (what: string | RegExp, deadlineMs: number) => Promise<void>;
   readonly type: (keys: string) => void;
@@ -36,8 +38,15 @@ export function onTerminal(
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   let text = '';
-  child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  const from = performance.now();
+  const pieces: [number, string][] = [];
+  // A sign may be cut in two.
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    pieces.push([(performance.now() - from) / 1000, chunk]);
+    text += chunk;
+  });
   return {
+    pieces,
     shown: () => text,
     shows: async (what, deadlineMs) => {
       await waitUntil(`${String(what)} on the terminal, which shows ${text.slice(-400)}`, deadlineMs, () =>

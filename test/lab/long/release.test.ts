@@ -1,20 +1,26 @@
 /** The first hour with a release file: a machine with Debian's base alone gets the package, and builds a cluster on two bare hosts. */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { bootFresh } from '../fresh.ts';
+import { castText, commandsOf, exitCode, PROMPT, readCast, wordsOf } from '../../tools/terminal-recording.ts';
+import { SESSION } from '../../tools/terminal-shots.ts';
 import * as lab from '../lab.ts';
+import { type OnTerminal, onTerminal } from '../pseudo-terminal.ts';
 import { attempt, run } from '../run.ts';
+import { waitUntil } from '../wait-until.ts';
 
 const OPERATOR = 'relop';
 const HOSTS = ['relcp1', 'relw1'];
 const HALF_AN_HOUR = 30 * 60_000;
 const root = fileURLToPath(new URL('../../../', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'kbuild-release-lab-'));
+/** What is no part of a release, which empties its own folder first. */
+const aside = mkdtempSync(join(tmpdir(), 'kbuild-release-aside-'));
 const [deb, rpm, npm, executable] = [/_amd64\.deb$/, /\.x86_64\.rpm$/, /-npm\.tgz$/, /^kbuild-linux-x64$/].map(
   (form) => (): string =>
     join(
@@ -22,8 +28,9 @@ const [deb, rpm, npm, executable] = [/_amd64\.deb$/, /\.x86_64\.rpm$/, /-npm\.tg
       readdirSync(folder).find((name) => form.test(name))!,
     ),
 ) as [() => string, () => string, () => string, () => string];
-/** What the operator saw: `$ command`, then its output. */
-const session: string[] = [];
+const SIZE = { columns: 100, rows: 30 };
+/** What a person with the documentation sees: a shell of the operator's machine on a terminal. */
+let session: OnTerminal;
 
 /** Makes the parts of a release that run here; returns the checksums. */
 function release(): string {
@@ -35,11 +42,19 @@ function release(): string {
   return readFileSync(join(folder, 'SHA256SUMS'), 'utf8');
 }
 
-async function typed(command: string, shown = command): Promise<string> {
-  const { stdout, stderr, code } = await lab.ssh(OPERATOR, `${command} 2>&1`);
-  session.push(`$ ${shown}\n${stdout}`);
-  expect(code, `${command}\n${stdout}${stderr}`).toBe(0);
-  return stdout;
+/** Types a command, and the answers to what it asks, each when it asks; returns what it has written. */
+async function typed(command: string, answers: readonly (readonly [question: string, answer: string])[] = []) {
+  let from = session.shown().length;
+  const rest = (): string => session.shown().slice(from);
+  session.type(`${command}\n`);
+  for (const [question, answer] of answers) {
+    await waitUntil(`${question} after ${command}:\n${rest()}`, HALF_AN_HOUR, () => rest().includes(question));
+    from += rest().indexOf(question) + question.length;
+    session.type(`${answer}\n`);
+  }
+  await waitUntil(`the end of ${command}`, HALF_AN_HOUR, () => exitCode(rest()) !== undefined);
+  expect(exitCode(rest()), `${command}\n${rest()}`).toBe(0);
+  return rest();
 }
 
 async function copied(from: string, to: string): Promise<void> {
@@ -49,14 +64,13 @@ async function copied(from: string, to: string): Promise<void> {
 
 beforeAll(async () => {
   release();
+  // apt would fetch the one library that Debian's base does not have; these hosts have no Debian to fetch it from.
+  await run('sh', ['-c', 'cd "$0" && apt-get download -q libatomic1', aside]);
   await bootFresh([OPERATOR, ...HOSTS]);
 }, HALF_AN_HOUR);
 afterAll(async () => {
-  // Seen with KBUILD_SESSION=FILE: this is what docs/getting-started.md shows.
-  const file = process.env['KBUILD_SESSION'];
-  if (file !== undefined) writeFileSync(file, session.join('\n'));
   await lab.down([OPERATOR, ...HOSTS]);
-  rmSync(folder, { recursive: true });
+  for (const one of [folder, aside]) rmSync(one, { recursive: true });
 });
 
 test('the same commit makes the same bytes', { timeout: HALF_AN_HOUR }, () => {
@@ -81,32 +95,54 @@ test('the npm package, the rpm and the executable run without anything else of k
 });
 
 test('install, init --hosts, check, up, kubectl get nodes', { timeout: HALF_AN_HOUR }, async () => {
-  await copied(deb(), '/root/');
-  const name = deb().split('/').at(-1)!;
-  // apt would fetch the one library that Debian's base does not have; these hosts have no Debian to fetch it from.
-  const library = '/usr/lib/x86_64-linux-gnu/libatomic.so.1';
-  await copied(library, library);
-  await typed(`dpkg --install --force-depends /root/${name}`, `sudo apt install ./${name}`);
+  for (const file of [deb(), ...readdirSync(aside).map((name) => join(aside, name))]) await copied(file, '/root/');
   await lab.ssh(OPERATOR, 'mkdir -p -m 700 ~/.ssh');
   await copied(lab.paths.identityFile, '/root/.ssh/id_ed25519');
   await lab.ssh(OPERATOR, 'chmod 600 ~/.ssh/id_ed25519');
+  const shell = `env TERM=xterm LANG=C.UTF-8 PS1='${PROMPT}' bash --noprofile --norc -i`;
+  session = onTerminal(['ssh', '-tt', ...lab.sshArguments(OPERATOR), shell], { HOME: aside }, SIZE);
+  await waitUntil('a prompt', 60_000, () => exitCode(session.shown()) === 0);
+  await typed('apt install ./libatomic1_*.deb ./kbuild-cluster_*.deb');
   await typed('kbuild --version');
   const hosts = HOSTS.map((host) => `${host}=root@${lab.hostSettings(host).address}`).join(',');
-  const flags = '--kubernetes 1.36.3 --identity-file "~/.ssh/id_ed25519" --accept-new-host-keys';
-  await typed(`kbuild init inventory.yaml --name prod --hosts ${hosts} ${flags}`);
+  const yes = ['(yes/no/[fingerprint])? ', 'yes'] as const;
+  const init = 'kbuild init inventory.yaml --name prod --kubernetes 1.36.3 --identity-file "~/.ssh/id_ed25519"';
+  await typed(`${init} --hosts ${hosts}`, [yes, yes]);
   // The lab's hosts get packages and images from the lab, and not from the Internet.
   const { stdout } = await lab.ssh(OPERATOR, 'cat inventory.yaml');
   const written = parse(stdout) as Readonly<Record<string, object>>;
   const ofLab = await lab.inventory(HOSTS);
-  const merged = { ...ofLab, ...written, kubernetes: { ...(ofLab['kubernetes'] as object), ...written['kubernetes'] } };
+  const kubernetes = { ...(ofLab['kubernetes'] as object), ...written['kubernetes'] };
+  // Elsewhere than other clusters of the lab: the BPF programs of one with Cilium may see connections of all hosts.
+  const network = { ...written['network'], serviceSubnet: '10.200.0.0/16' };
+  const merged = { ...ofLab, ...written, kubernetes, network };
   await lab.ssh(OPERATOR, 'cat > inventory.yaml', stringify(merged, { aliasDuplicateObjects: false }));
-  await typed('kbuild validate');
-  await typed('kbuild check');
-  await typed('kbuild plan');
-  await typed('kbuild up --yes');
-  const nodes = await lab.ssh(HOSTS[0]!, 'KUBECONFIG=/etc/kubernetes/admin.conf kubectl get nodes');
-  session.push(`$ KUBECONFIG=prod.kubeconfig kubectl get nodes\n${nodes.stdout}`);
-  for (const host of HOSTS) expect(nodes.stdout).toMatch(new RegExp(`^${host} +Ready `, 'm'));
+  for (const command of ['validate', 'check', 'plan']) await typed(`kbuild ${command}`);
+  await typed('kbuild up', [['Carry out this plan? [y/N] ', 'y']]);
+  // Debian's base has no kubectl; the one of the cluster's version takes the place of a download.
+  const [program, source] = [join(aside, 'kubectl'), lab.sshArguments(HOSTS[0]!)];
+  await run('scp', ['-q', ...source.slice(0, -1), `${source.at(-1)!}:/usr/bin/kubectl`, program]);
+  await copied(program, '/usr/local/bin/kubectl');
+  const nodes = await typed('KUBECONFIG=prod.kubeconfig kubectl get nodes');
+  for (const host of HOSTS) expect(nodes).toMatch(new RegExp(`^${host} +Ready `, 'm'));
   expect(await typed('kbuild status')).toContain('prod');
+  session.type('exit\n');
+  await session.ended;
   expect((await lab.ssh(OPERATOR, 'stat -c %a prod.kubeconfig')).stdout).toBe('600\n');
+});
+
+test('the session that stands in the documentation is this one (else: KBUILD_RECORDS_TO=docs/terminal)', async () => {
+  const recording = { ...SIZE, pieces: session.pieces };
+  const into = process.env['KBUILD_RECORDS_TO'];
+  if (into !== undefined) {
+    mkdirSync(into, { recursive: true });
+    writeFileSync(join(into, 'getting-started.cast'), castText(recording, 'From two bare machines to a cluster'));
+    return;
+  }
+  const [now, before] = await Promise.all([commandsOf(recording), commandsOf(readCast(readFileSync(SESSION, 'utf8')))]);
+  const isSteady = ({ command }: { readonly command: string }): boolean =>
+    /^kbuild (?:init|validate|check|plan|--version)|kubectl/.test(command);
+  const words = (all: typeof now) =>
+    all.filter(isSteady).map((one) => [one.command.split(' --hosts')[0], wordsOf(one)]);
+  expect(words(now)).toEqual(words(before));
 });
