@@ -120,9 +120,13 @@ export const routes = (addresses: readonly string[], ipv6 = false) =>
       const word = (line: string, name: string): string => new RegExp(`\\b${name} (\\S+)`).exec(line)?.[1] ?? '';
       const table = lines(shown).map((line) => {
         const [first = '', second = ''] = line.trim().split(/\s+/);
-        const typed = /^(?:unicast|blackhole|unreachable|prohibit|throw)$/.test(first);
+        const leadsNowhere = /^(?:blackhole|unreachable|prohibit|throw)$/.test(first);
         const acceptRa = word(line, 'accept_ra');
-        const route = { destination: typed ? second : first, device: word(line, 'dev') };
+        const route = {
+          destination: leadsNowhere || first === 'unicast' ? second : first,
+          // IPv6 shows such a route at lo.
+          device: leadsNowhere ? '' : word(line, 'dev'),
+        };
         return acceptRa === '' ? route : { ...route, acceptRa };
       });
       const to = lines(got).flatMap((line) => {

@@ -13,6 +13,7 @@ import {
 import { remove, reset } from '../../src/commands/remove.phases.ts';
 import { plan } from '../../src/engine/plan.ts';
 import { CommandError, FactError } from '../../src/errors.ts';
+import { routes } from '../../src/host/network.facts.ts';
 import {
   clusterOf,
   cp1,
@@ -100,6 +101,24 @@ describe('the whole cluster', () => {
     const changes = plan(reset(calico, {}), calico, fleetOf(freshHost(w1, left))).changes;
     expect(changes.map(({ summary }) => summary)).toEqual([
       'remove what the network plugin left (found vxlan.calico, cali0123456789a, blackhole 10.244.1.64/26, 2 more)',
+    ]);
+  });
+
+  test('a route to nowhere is known by its type: `ip` shows those of IPv6 at lo', () => {
+    const { parse } = routes([], true);
+    const shown = [
+      'blackhole 10.244.1.64/26 proto 80 ',
+      'blackhole fd00:10:244:81::/122 dev lo proto 80 metric 1024 pref medium',
+      'unreachable fd00:7::/64 dev lo metric 1024 error -101 pref medium',
+      'unicast fd00:8::/64 dev eth0 proto kernel metric 256 pref medium',
+      'fd00:9::/64 dev eth0 proto kernel metric 256 pref medium',
+    ];
+    expect(parse(`${shown.join('\n')}\n---\n`, { middleMs: 0 }).table).toEqual([
+      { destination: '10.244.1.64/26', device: '' },
+      { destination: 'fd00:10:244:81::/122', device: '' },
+      { destination: 'fd00:7::/64', device: '' },
+      { destination: 'fd00:8::/64', device: 'eth0' },
+      { destination: 'fd00:9::/64', device: 'eth0' },
     ]);
   });
 
