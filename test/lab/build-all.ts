@@ -19,6 +19,7 @@ import { type System, SYSTEMS } from './systems.ts';
 import { KUBERNETES, type KubernetesVersion } from './versions.ts';
 import { arm64Artifacts } from './arm64-programs.ts';
 import { dockerDaemonArtifacts } from './docker-daemon.ts';
+import { suiteArtifacts } from './kubeadm-e2e.ts';
 import { oracleArtifacts } from './kubeadm-oracle.ts';
 import { windowsArtifacts } from './windows-programs.ts';
 
@@ -136,6 +137,7 @@ export async function prune(inUse: readonly string[]): Promise<readonly string[]
         ...windowsArtifacts(),
         ...arm64Artifacts(),
         ...oracleArtifacts(),
+        ...suiteArtifacts(),
       ]).map(folderOf),
       ...linked,
       ...inUse,

@@ -21,4 +21,6 @@ export const TIMES: Readonly<
   'full-down.test.ts': { seconds: 9, load: '6–10', day: '2026-11-28' },
   'downloads.test.ts': { seconds: 16, load: '4–10', day: '2026-11-28' },
   'scenarios/debian-13.test.ts': { seconds: 120, load: '4–10', day: '2026-11-28' },
+  'long/field.test.ts': { seconds: 419, load: '30–40', day: '2026-11-28' },
+  'long/older-kubeadm.test.ts': { seconds: 456, load: '25–35', day: '2026-11-28' },
 };

@@ -84,7 +84,7 @@ const CONNECTIONS = [
   ...scenario('jobs', 'locks', 'network', 'privilege', 'interrupted', 'channel'),
   ...long('cut', 'deadlines'),
 ];
-const CHECKS = [...scenario('preflight', 'faults'), ...long('health', 'field')];
+const CHECKS = [...scenario('preflight', 'faults'), ...long('health', 'field', 'field-hosts')];
 const WINDOWS = [
   ...scenario('windows'),
   ...long('windows-calico', 'windows-host-gw', 'windows-programs', 'windows-services', 'windows-wine'),
