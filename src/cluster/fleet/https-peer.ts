@@ -184,7 +184,10 @@ function connecting(forward: Forward, host: string, port: number, identity: Prom
       maxSessionMemory: SESSION_MEGABYTES,
     });
     session.on('error', () => undefined);
-    session.once('connect', () => session.setLocalWindowSize(2 * WINDOW_BYTES));
+    session.once('connect', () => {
+      // Node emits it a tick later: a connection that was lost meanwhile has no window, and would end kbuild.
+      if (!session.destroyed) session.setLocalWindowSize(2 * WINDOW_BYTES);
+    });
     return kept(session);
   };
   let made: Promise<ClientHttp2Session> | undefined;

@@ -273,6 +273,16 @@ describe('unknown is never absent: the state is that of a command which failed i
     peer.close();
   });
 
+  test('a connection that ends in the moment in which it is made ends nothing else', async () => {
+    const peer = peerOf(await serve(() => ({ body: '' })));
+    const session = await peer.connected();
+    session.destroy();
+    // Node tells of the connection a tick later; what a listener throws then ends the process.
+    const told = new Promise((resolve) => session.once('connect', resolve));
+    await Promise.race([told, new Promise((resolve) => session.once('close', resolve))]);
+    peer.close();
+  });
+
   test('an answer that begins and then stops is given up', async () => {
     const peer = peerOf(await serve(() => ({ begin: 'a', rest: new Promise(() => undefined) })));
     await expect(peer.request('/long', { withinMs: 100 })).rejects.toThrow('no answer within 0.1 s');

@@ -52,7 +52,7 @@ test('keys of another cluster in it are refused before kubeadm runs, and stay', 
   expect(stderr).toMatch(
     /hacp[12]: refused: the etcd at https:\/\/[\d.]+:2379 holds 1 keys of a Kubernetes cluster, and there is none of this inventory/,
   );
-  expect(stderr).toContain('name an empty etcd');
+  expect(stderr).toContain('set etcd.endpoints to an etcd without keys below /registry/');
   expect(await etcd.ctl('get --prefix /registry/ --keys-only')).toContain('/registry/namespaces/theirs');
   expect(await traces()).toBe('');
   await etcd.ctl('del --prefix /registry/');
