@@ -59,9 +59,10 @@ export interface Manifest {
   readonly objects: readonly JsonObject[];
   /**
    * How kbuild compares a live object: `fields` (every desired field, for objects that kbuild writes in the API's own
-   * spelling) or `hash` (of the object that was applied last: the API returns a user's `cpu: 1` as `"1"`).
+   * spelling) or `hash` (of the object that was applied last: the API returns a user's `cpu: 1` as `"1"`). `values`:
+   * the desired fields without kbuild's label and hash, which another program takes out when it writes the object.
    */
-  readonly compare: 'fields' | 'hash';
+  readonly compare: 'fields' | 'hash' | 'values';
 }
 
 const metadataOf = (object: JsonObject): JsonObject => (object['metadata'] ?? {}) as JsonObject;
@@ -87,6 +88,7 @@ const label = (object: JsonObject): string => `${String(object['kind'])} ${Strin
 
 /** True where the live object is as kbuild applied it. */
 function isApplied(object: JsonObject, live: JsonObject, compare: Manifest['compare']): boolean {
+  if (compare === 'values') return holds(object, live);
   const wanted = stamped(object);
   return hashOf(live) === hashOf(wanted) && (compare === 'hash' || holds(wanted, live));
 }

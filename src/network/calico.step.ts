@@ -89,7 +89,7 @@ const strictAffinity = (inventory: Inventory): JsonObject => ({
 });
 
 /** Felix' settings for all nodes, to which Calico adds its own. Without WireGuard too: the object must stay. */
-const felix = (inventory: InventoryWith<'calico'>): JsonObject => ({
+export const felixObject = (inventory: InventoryWith<'calico'>): JsonObject => ({
   apiVersion: isNative(inventory) ? 'projectcalico.org/v3' : 'crd.projectcalico.org/v1',
   kind: 'FelixConfiguration',
   metadata: { name: 'default' },
@@ -130,7 +130,6 @@ export const calicoObjects = (inventory: InventoryWith<'calico'>): readonly Json
   endpoint(inventory),
   installation(inventory),
   strictAffinity(inventory),
-  felix(inventory),
 ];
 
 const fileName = (source: string): string => source.split('/').at(-1)!;
@@ -153,4 +152,10 @@ export const calico: PluginPart<'calico'> = {
     const how = [encapsulation, ...(bgp ? ['BGP'] : []), ...(wireguard ? ['WireGuard'] : [])].join(', ');
     return { title: `Calico (${how})`, objects: calicoObjects(inventory), compare: 'hash' };
   },
+};
+
+/** Felix' settings. Each node may write this object, and Calico's library keeps the metadata in a form of its own. */
+export const calicoFelix: PluginPart<'calico'> = {
+  name: 'calico-felix',
+  manifest: (inventory) => ({ title: 'settings of Felix', objects: [felixObject(inventory)], compare: 'values' }),
 };

@@ -2,7 +2,7 @@ import { manifest, type Manifest } from '../engine/objects.ts';
 import type { Step } from '../engine/step.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import type { PluginName } from '../inventory/network-plugins.ts';
-import { calico, calicoOperator } from './calico.step.ts';
+import { calico, calicoFelix, calicoOperator } from './calico.step.ts';
 import { flannel } from './flannel.step.ts';
 import type { PluginPart } from './plugin.step.ts';
 
@@ -18,7 +18,7 @@ const cilium: PluginPart<'cilium'> = {
 
 const PARTS: { readonly [P in PluginName]: readonly PluginPart<P>[] } = {
   flannel: [flannel],
-  calico: [calicoOperator, calico],
+  calico: [calicoOperator, calico, calicoFelix],
   cilium: [cilium],
   // The user installs the network.
   none: [],

@@ -1,15 +1,16 @@
 import { describe, expect, test } from 'vitest';
 import { observedObjects } from '../../src/commands/objects.phases.ts';
+import { objectKey } from '../../src/cluster/fleet/view.ts';
 import { up } from '../../src/commands/up.phases.ts';
 import { listeningPorts } from '../../src/host/openings.value.ts';
 import type { Inventory, UserManifest } from '../../src/inventory/inventory.ts';
 import { inventorySchema } from '../../src/inventory/schema/schema.ts';
 import { calico as settings } from '../../src/network/calico.file.ts';
-import { calicoObjects } from '../../src/network/calico.step.ts';
+import { calicoObjects, felixObject } from '../../src/network/calico.step.ts';
 import { calico as plugin } from '../../src/network/calico.value.ts';
-import { networkManifests } from '../../src/network/plugins.step.ts';
+import { networkManifests, networkSteps } from '../../src/network/plugins.step.ts';
 import { toYaml } from '../../src/shell/yaml.ts';
-import { inventoryOf, w1 } from '../fakes/cluster.ts';
+import { clusterOf, inventoryOf, w1 } from '../fakes/cluster.ts';
 import { windowsHost } from '../fakes/inventory.ts';
 import { calicoNetwork, withNetwork } from '../fakes/network.ts';
 
@@ -39,17 +40,19 @@ const golden = (name: string): string => new URL(`../golden/${name}`, import.met
 
 describe('golden', () => {
   test('Linux hosts alone', async () => {
-    await expect(toYaml(calicoObjects(linux()))).toMatchFileSnapshot(golden('calico.yaml'));
+    await expect(toYaml([...calicoObjects(linux()), felixObject(linux())])).toMatchFileSnapshot(golden('calico.yaml'));
   });
 
   // The lab has neither BIRD nor a kernel with WireGuard and IPIP.
   test('BGP between all nodes with IPIP between subnets, and WireGuard (not run)', async () => {
     const of = linux({}, { encapsulation: 'IPIPCrossSubnet', bgp: true, wireguard: true });
-    await expect(toYaml(calicoObjects(of))).toMatchFileSnapshot(golden('calico-bgp.yaml'));
+    await expect(toYaml([...calicoObjects(of), felixObject(of)])).toMatchFileSnapshot(golden('calico-bgp.yaml'));
   });
 
   test('with Windows hosts (not run)', async () => {
-    await expect(toYaml(calicoObjects(mixed()))).toMatchFileSnapshot(golden('windows/calico.yaml'));
+    await expect(toYaml([...calicoObjects(mixed()), felixObject(mixed())])).toMatchFileSnapshot(
+      golden('windows/calico.yaml'),
+    );
   });
 });
 
@@ -98,7 +101,7 @@ test('the operator comes before what is of its kinds, as its project publishes i
 
 test('where the cluster itself serves Calico’s API, strict affinity is said there', () => {
   const native = { ...crds, objects: [crd('ipamconfigurations.projectcalico.org')] };
-  expect(calicoObjects(linux({ manifests: [native, operator] })).at(-2)).toMatchObject({
+  expect(calicoObjects(linux({ manifests: [native, operator] })).at(-1)).toMatchObject({
     apiVersion: 'projectcalico.org/v3',
     kind: 'IPAMConfiguration',
   });
@@ -137,11 +140,22 @@ test('the MTU leaves room for the tunnel, or for WireGuard in its place', () => 
   expect(bytes({ encapsulation: 'None', bgp: true })).toBe(0);
 });
 
-test('Felix’ settings stay without WireGuard, because Calico keeps its own in the same object', () => {
-  expect(calicoObjects(linux()).at(-1)).toMatchObject({
-    kind: 'FelixConfiguration',
-    spec: { wireguardEnabled: false },
+test('Felix’ settings stay without WireGuard, and are compared by their values: Calico keeps its own in the same object', () => {
+  const object = felixObject(linux());
+  expect(object).toMatchObject({ kind: 'FelixConfiguration', spec: { wireguardEnabled: false } });
+  // As a node's start leaves it.
+  const live = (wireguardEnabled: boolean) => ({
+    ...object,
+    metadata: { name: 'default', annotations: { 'projectcalico.org/metadata': '{}' } },
+    spec: { wireguardEnabled, reportingInterval: '0s', vxlanVNI: 4096 },
   });
+  const changes = (found: ReturnType<typeof live>) => {
+    const facts = clusterOf({ objects: new Map([[objectKey(object), found]]) });
+    const step = networkSteps(linux()).find(({ name }) => name === 'calico-felix')!;
+    return step.diff({ inventory: linux(), facts } as never);
+  };
+  expect(changes(live(false))).toEqual([]);
+  expect(changes(live(true))).toHaveLength(1);
 });
 
 const fileOf = (network: object, os?: 'windows', more: object = {}) =>
