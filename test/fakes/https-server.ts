@@ -61,8 +61,12 @@ export async function fakeHttpsServer(
     if (given === 'silence') return;
     stream.respond({ ':status': 'body' in given ? (given.status ?? 200) : 200 });
     if ('body' in given) stream.end(given.body);
-    else if ('half' in given) stream.write(given.half, () => stream.session?.destroy());
-    else {
+    else if ('half' in given) {
+      // As a server that dies: one that takes its leave (GOAWAY) lets the client wait for the rest of the answer.
+      stream.write(given.half, () => {
+        for (const socket of sockets) socket.destroy();
+      });
+    } else {
       stream.write(given.begin);
       void given.rest.then((rest) => stream.end(rest));
     }
