@@ -20,7 +20,7 @@ const failureOf = async (asked: Promise<unknown>): Promise<string> =>
   JSON.stringify(
     await asked.then(
       () => ({}),
-      (error: unknown) => ({ ...(error as Error), text: String(error) }),
+      (error: unknown) => Object.assign({ text: String(error) }, error),
     ),
   );
 
