@@ -23,4 +23,6 @@ export const TIMES: Readonly<
   'scenarios/debian-13.test.ts': { seconds: 120, load: '4–10', day: '2026-11-28' },
   'long/field.test.ts': { seconds: 419, load: '30–40', day: '2026-11-28' },
   'long/older-kubeadm.test.ts': { seconds: 456, load: '25–35', day: '2026-11-28' },
+  'long/field-hosts.test.ts': { seconds: 452, load: '1–6', day: '2026-11-28' },
+  'long/ubuntu.test.ts': { seconds: 731, load: '1–6', day: '2026-11-28' },
 };

@@ -1,7 +1,7 @@
 /**
  * Ubuntu as clouds hand it out (docs/lab.md says what of it is real): the user `ubuntu` with sudo, cloud-init that still runs on one host,
  * unattended-upgrades with dpkg's lock on the other, ufw off and on, fail2ban, a snap's kubectl in the PATH. A cluster of 1 + 1 of 24.04 is
- * built, upgraded by one minor and reset; 22.04 and 26.04 (with sudo-rs and uutils) are a node each.
+ * built, upgraded by one minor and reset; 26.04 (with sudo-rs and uutils) is 1 + 1 too, and 22.04 a node.
  */
 import { join } from 'node:path';
 import { writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ import { PATIENCE_MS, waitUntil } from '../wait-until.ts';
 
 const [CP, WORKER] = ['ubucp1', 'ubuw1'] as const;
 const NOBLE = [CP, WORKER];
-const OTHERS = { jammy: 'ubucp2', resolute: 'ubucp3' } as const;
+const OTHERS = { jammy: ['ubucp2'], resolute: ['ubucp3', 'ubuw2'] } as const;
 const [FIRST, NEXT] = KUBERNETES.map(({ version }) => version) as [string, string];
 
 let folder: string;
@@ -86,6 +86,16 @@ function write(more: object = {}): void {
   writeFileSync(file, stringify({ ...inventory, ...more }, { aliasDuplicateObjects: false }));
 }
 
+async function podsReachEachOther(hosts: readonly string[]): Promise<void> {
+  const [controlPlane] = hosts as [string];
+  const pods = await startEcho(controlPlane, 'ubuntu');
+  expect(pods.map(({ node }) => node).sort()).toEqual(hosts);
+  for (const from of pods)
+    for (const to of pods)
+      expect(await dial(controlPlane, 'ubuntu', from, to.ip), `${from.node} → ${to.node}`).toBe(to.name);
+  await stopEcho(controlPlane, 'ubuntu');
+}
+
 beforeAll(async () => {
   await lab.up(NOBLE, { os: 'noble' });
   await lab.reset(NOBLE);
@@ -98,7 +108,7 @@ beforeAll(async () => {
     await on(host, 'fail2ban-client set sshd banip 192.0.2.1; nft list set inet f2b-table addr-set-sshd');
 });
 
-afterAll(() => lab.down([...NOBLE, ...Object.values(OTHERS)]));
+afterAll(() => lab.down([...NOBLE, ...Object.values(OTHERS).flat()]));
 
 test('a host is what the lab says of it, and root may not log in', async () => {
   expect(await on(CP, '. /etc/os-release; echo "$ID $VERSION_ID $VERSION_CODENAME"')).toBe('ubuntu 24.04 noble');
@@ -150,11 +160,7 @@ test('kubectl is that of the packages, and pods get the name servers behind the 
 
 test('pods of both hosts reach each other, also where ufw forwards nothing by default', async () => {
   expect(await on(WORKER, 'grep ^DEFAULT_FORWARD_POLICY /etc/default/ufw')).toContain('DROP');
-  const pods = await startEcho(CP, 'ubuntu');
-  expect(pods.map(({ node }) => node).sort()).toEqual(NOBLE);
-  for (const from of pods)
-    for (const to of pods) expect(await dial(CP, 'ubuntu', from, to.ip), `${from.node} → ${to.node}`).toBe(to.name);
-  await stopEcho(CP, 'ubuntu');
+  await podsReachEachOther(NOBLE);
 });
 
 test('needrestart, told to restart by itself, and fail2ban leave the cluster and this machine alone', async () => {
@@ -192,22 +198,28 @@ test('reset takes it all back', async () => {
 test.each([
   ['jammy', '22.04'],
   ['resolute', '26.04'],
-] as const)('a node of %s is checked, built and reset', async (os, version) => {
-  const host = OTHERS[os];
-  await lab.up([host], { os });
-  await lab.reset([host]);
-  await on(host, 'cloud-init status --wait >/dev/null; :');
-  const plain = await lab.inventory([host]);
-  const alone = { ...plain, name: os, hosts: plain.hosts.map((one) => ({ ...one, taints: [] })) };
+] as const)('hosts of %s are checked, built and reset', async (os, version) => {
+  const hosts = OTHERS[os];
+  const [controlPlane] = hosts;
+  await lab.up(hosts, { os });
+  await lab.reset(hosts);
+  for (const host of hosts) await on(host, 'cloud-init status --wait >/dev/null; :');
+  const plain = await lab.inventory(hosts);
+  const alone = {
+    ...plain,
+    name: os,
+    hosts: plain.hosts.map((one) => (hosts.length > 1 ? one : { ...one, taints: [] })),
+  };
   const made = inventoryFile(alone);
   const { findings } = await checked(alone);
   console.log(findings.map(({ severity, check, message }) => `${os}: ${severity} ${check}: ${message}`).join('\n'));
   expect(findings.filter(({ severity }) => severity === 'error')).toEqual([]);
   const settings = ['--yes', '--kubeconfig', join(made.folder, 'admin.conf')];
-  timed(`one node of Ubuntu ${version}`, await kbuild('up', made.file, ...settings));
-  expect(await nodes(host)).toEqual({ [host]: true });
+  timed(`${String(hosts.length)} nodes of Ubuntu ${version}`, await kbuild('up', made.file, ...settings));
+  expect(await nodes(controlPlane)).toEqual(Object.fromEntries(hosts.map((host) => [host, true])));
+  await podsReachEachOther(hosts);
   unchanged(await kbuild('up', made.file, ...settings));
   ok(await kbuild('reset', made.file, '--yes-destroy', os));
-  expect(await leftByReset(host)).toBe('');
-  await lab.down([host]);
+  for (const host of hosts) expect(await leftByReset(host), host).toBe('');
+  await lab.down(hosts);
 });
