@@ -144,9 +144,8 @@ test('patches of a static pod, of etcd and of the kubelet reach every host, one 
   const pods = `get nodes -o jsonpath='{.items[*].status.capacity.pods}'`;
   for (const { file } of names) writeFileSync(file, 'metadata: { labels: { changed: "yes" } }\n');
   writeFileSync(kubelet, 'maxPods: 77\n');
-  expect((await cluster.run('plan')).stdout).toContain(
-    'apply the edited settings of kubeadm.patches to the live cluster',
-  );
+  const plan = await cluster.run('plan');
+  expect(plan.stdout, plan.stderr).toContain('apply the edited settings of kubeadm.patches to the live cluster');
   timed('patches', await cluster.up());
   for (const { name } of names)
     expect(await eachPod(name, '{.metadata.labels.changed}'), name).toEqual(CONTROL_PLANES.map(() => 'yes'));
