@@ -17,9 +17,9 @@ export interface Row {
   readonly load: number;
 }
 
-const PROGRAM = `import resource,subprocess,sys,time,json
-t=time.monotonic(); s=subprocess.run(sys.argv[2:]).returncode; w=time.monotonic()-t
-r=resource.getrusage(resource.RUSAGE_CHILDREN); json.dump([w,r.ru_utime+r.ru_stime,r.ru_maxrss/1024,s],open(sys.argv[1],'w'))`;
+const PROGRAM = `import os,subprocess,sys,time,json
+t=time.monotonic(); p=subprocess.Popen(sys.argv[2:]); _,s,r=os.wait4(p.pid,0); w=time.monotonic()-t
+json.dump([w,r.ru_utime+r.ru_stime,r.ru_maxrss/1024,os.waitstatus_to_exitcode(s)],open(sys.argv[1],'w'))`;
 
 /** How a program is run. */
 export interface MeasureOptions {

@@ -41,6 +41,7 @@ const PROGRAMS = {
   groff: { names: ['groff'], apt: 'groff-base', brew: 'groff' },
   mandoc: { names: ['mandoc'], apt: 'mandoc', brew: 'mandoc' },
   openssl: { names: ['openssl'], apt: 'openssl', brew: 'openssl' },
+  python3: { names: ['python3'], apt: 'python3', brew: 'python' },
   script: { names: ['script'], apt: 'bsdutils' },
   shellcheck: { names: ['shellcheck'], apt: 'shellcheck', brew: 'shellcheck' },
   ssh: { names: ['ssh'], apt: 'openssh-client', brew: 'openssh' },
