@@ -10,7 +10,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
 /** What both kinds of packages say of themselves. */
@@ -35,9 +35,13 @@ interface Packed extends Reproducible {
   readonly stage: string;
 }
 
+/** Debian has a package "kbuild" of another project: a build tool, with the folder of documentation of that name. */
+const packageName = ({ name }: Pick<Described, 'name'>): string => `${name}-cluster`;
+
 /** Puts the program, its manual and its licenses below `stage`, as both kinds of packages install them. */
 function install(root: string, executable: string, stage: string, name: string): void {
-  for (const folder of ['usr/bin', 'usr/share/man/man1', `usr/share/doc/${name}`])
+  const doc = join(stage, `usr/share/doc/${packageName({ name })}`);
+  for (const folder of ['usr/bin', 'usr/share/man/man1', relative(stage, doc)])
     mkdirSync(join(stage, folder), { recursive: true });
   copyFileSync(executable, join(stage, 'usr/bin', name));
   for (const page of readdirSync(join(root, 'docs/man')))
@@ -46,7 +50,6 @@ function install(root: string, executable: string, stage: string, name: string):
       // No time and no name in it.
       gzipSync(readFileSync(join(root, 'docs/man', page)), { level: 9 }),
     );
-  const doc = join(stage, `usr/share/doc/${name}`);
   cpSync(join(root, 'dist/LICENSES'), join(doc, 'LICENSES'));
   cpSync(join(root, 'LICENSE'), join(doc, 'copyright'));
 }
@@ -64,15 +67,13 @@ export const debControl = (
   installedKib: number,
 ): string =>
   [
-    `Package: ${name}-cluster`,
+    `Package: ${packageName({ name })}`,
     `Version: ${version}`,
     `Architecture: ${arch}`,
     `Installed-Size: ${String(installedKib)}`,
     `Maintainer: The kbuild authors <noreply@example.com>`,
     'Section: admin',
     'Priority: optional',
-    // Debian's own package "kbuild" is a build tool of another project, with files of the same name.
-    `Conflicts: ${name}`,
     // Node 26 is linked with them; a bare Debian has no libatomic1 (seen in the lab).
     'Depends: libc6 (>= 2.28), libstdc++6, libatomic1',
     'Recommends: openssh-client',
@@ -83,7 +84,7 @@ export const debControl = (
 
 /** Makes the Debian package of an executable; returns its name. */
 export function deb(root: string, described: Described, { epoch, arch, executable, out, stage }: Packed): string {
-  const file = `${described.name}-cluster_${described.version}_${arch}.deb`;
+  const file = `${packageName(described)}_${described.version}_${arch}.deb`;
   install(root, executable, stage, described.name);
   const installedKib = sizeKib(stage);
   mkdirSync(join(stage, 'DEBIAN'));
@@ -109,14 +110,15 @@ export const rpmSpec = ({ name, version, description, homepage, license }: Descr
     '%global use_source_date_epoch_as_buildtime 1',
     '%global clamp_mtime_to_source_date_epoch 1',
     '%global _buildhost localhost',
-    `Name: ${name}-cluster`,
+    `Name: ${packageName({ name })}`,
     `Version: ${version}`,
     'Release: 1',
     `Summary: ${description}`,
     `License: ${license}`,
     `URL: ${homepage}`,
-    'AutoReqProv: no',
-    'Requires: glibc >= 2.28, libstdc++, libatomic',
+    // Packages of libraries have other names on RHEL (libatomic) and SUSE (libatomic1): rpm reads what Node is linked with.
+    'AutoReq: yes',
+    'AutoProv: no',
     'Recommends: openssh-clients',
     '',
     '%description',
@@ -129,13 +131,13 @@ export const rpmSpec = ({ name, version, description, homepage, license }: Descr
     `%attr(0755, root, root) /usr/bin/${name}`,
     `%attr(0644, root, root) /usr/share/man/man1/*`,
     `%defattr(0644, root, root, 0755)`,
-    `/usr/share/doc/${name}`,
+    `/usr/share/doc/${packageName({ name })}`,
     '',
   ].join('\n');
 
 /** Makes the rpm of an executable; returns its name. */
 export function rpm(root: string, described: Described, { epoch, arch, executable, out, stage }: Packed): string {
-  const file = `${described.name}-cluster-${described.version}-1.${arch}.rpm`;
+  const file = `${packageName(described)}-${described.version}-1.${arch}.rpm`;
   const files = join(stage, 'files');
   install(root, executable, files, described.name);
   // rpm keeps times that are older than the one it clamps to.

@@ -32,7 +32,7 @@ export function dressedSystems(
       dressing.repository === undefined
         ? undefined
         : {
-            ...{ name: dressing.repository, recipe: dressing.repository, shared: ['rpm.sh'], settings },
+            ...{ name: dressing.repository, recipe: dressing.repository, shared: ['rpm.sh', 'libraries.sh'], settings },
             params: { KEY: keys.rpm, ...(runtimeIn === 'repository' ? { VERSION: VERSIONS.containerd } : {}) },
             needs: { BASE: base, DEBS: debs, ...(runtimeIn === 'repository' ? runtime : {}) },
           };

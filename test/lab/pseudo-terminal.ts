@@ -24,7 +24,8 @@ export interface Size {
 /** What the key says to a terminal. */
 export const CTRL_C = '\u0003';
 
-const quoted = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`;
+/** A word as a shell reads it. */
+export const quoted = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`;
 
 /** Starts a program on a terminal (script(1)); `env` is all of its environment. */
 export function onTerminal(

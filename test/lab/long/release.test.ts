@@ -1,17 +1,18 @@
-/** The first hour with a release file: a machine with Debian's base alone gets the package, and builds a cluster on two bare hosts. */
+/** The first hour with a release file: each kind on a host of its system, and a machine with Debian's base alone that builds a cluster on two bare hosts. */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { bootFresh } from '../fresh.ts';
 import { castText, commandsOf, exitCode, PROMPT, readCast, wordsOf } from '../../tools/terminal-recording.ts';
 import { SESSION } from '../../tools/terminal-shots.ts';
 import * as lab from '../lab.ts';
-import { type OnTerminal, onTerminal } from '../pseudo-terminal.ts';
-import { attempt, run } from '../run.ts';
+import { type OnTerminal, onTerminal, quoted } from '../pseudo-terminal.ts';
+import { copied, fileOf, makeAside, RELEASE_FILES } from '../release-files.ts';
+import { run } from '../run.ts';
 import { waitUntil } from '../wait-until.ts';
 
 const OPERATOR = 'relop';
@@ -21,13 +22,6 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'kbuild-release-lab-'));
 /** What is no part of a release, which empties its own folder first. */
 const aside = mkdtempSync(join(tmpdir(), 'kbuild-release-aside-'));
-const [deb, rpm, npm, executable] = [/_amd64\.deb$/, /\.x86_64\.rpm$/, /-npm\.tgz$/, /^kbuild-linux-x64$/].map(
-  (form) => (): string =>
-    join(
-      folder,
-      readdirSync(folder).find((name) => form.test(name))!,
-    ),
-) as [() => string, () => string, () => string, () => string];
 const SIZE = { columns: 100, rows: 30 };
 /** What a person with the documentation sees: a shell of the operator's machine on a terminal. */
 let session: OnTerminal;
@@ -57,19 +51,15 @@ async function typed(command: string, answers: readonly (readonly [question: str
   return rest();
 }
 
-async function copied(from: string, to: string): Promise<void> {
-  const all = lab.sshArguments(OPERATOR);
-  await run('scp', ['-q', ...all.slice(0, -1), from, `${all.at(-1)!}:${to}`]);
-}
-
 beforeAll(async () => {
   release();
-  // apt would fetch the one library that Debian's base does not have; these hosts have no Debian to fetch it from.
-  await run('sh', ['-c', 'cd "$0" && apt-get download -q libatomic1', aside]);
+  await makeAside(aside);
   await bootFresh([OPERATOR, ...HOSTS]);
+  await lab.down(RELEASE_FILES.map(({ host }) => host));
+  for (const { host, os } of RELEASE_FILES) await lab.up([host], { os });
 }, HALF_AN_HOUR);
 afterAll(async () => {
-  await lab.down([OPERATOR, ...HOSTS]);
+  await lab.down([OPERATOR, ...HOSTS, ...RELEASE_FILES.map(({ host }) => host)]);
   for (const one of [folder, aside]) rmSync(one, { recursive: true });
 });
 
@@ -78,26 +68,41 @@ test('the same commit makes the same bytes', { timeout: HALF_AN_HOUR }, () => {
   expect(release()).toBe(first);
 });
 
-test('the npm package, the rpm and the executable run without anything else of kbuild', async () => {
+describe.each(RELEASE_FILES)('$title', ({ host, file, beside, install }) => {
   const version = (JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { readonly version: string })
     .version;
-  const example = join(root, 'inventories/single.yaml');
-  const at = join(folder, 'at');
-  const env = { PATH: process.env['PATH'] ?? '', HOME: at };
-  await run('npm', ['install', '--global', '--offline', '--no-audit', '--prefix', join(at, 'npm'), npm()]);
-  expect(readdirSync(join(at, 'npm/lib/node_modules'))).toEqual(['kbuild']);
-  await run('sh', ['-c', `mkdir -p ${at}/rpm && cd ${at}/rpm && rpm2archive - < ${rpm()} | tar -xz`]);
-  for (const program of [join(at, 'npm/bin/kbuild'), join(at, 'rpm/usr/bin/kbuild'), executable()]) {
-    const ran = await attempt('env', ['-i', ...Object.entries(env).map(([k, v]) => `${k}=${v}`), program, '--version']);
-    expect(ran, program).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: '' });
-    expect(await attempt(program, ['validate', example]), program).toMatchObject({ code: 0 });
-  }
+
+  test('is installed without a network', { timeout: HALF_AN_HOUR }, async () => {
+    await lab.ssh(host, 'install -d -m 1777 /tmp/release');
+    for (const one of [fileOf(folder, file), ...beside.map((form) => fileOf(aside, form))])
+      await copied(host, one, '/tmp/release/');
+    const installed = await lab.ssh(host, `cd /tmp/release && unshare --net sh -c ${quoted(install)}`);
+    expect(installed.code, installed.stdout + installed.stderr).toBe(0);
+    expect(await lab.ssh(host, 'kbuild --version')).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+  });
+
+  test('validates an inventory, and plans a cluster on other hosts', { timeout: HALF_AN_HOUR }, async () => {
+    const ssh = { user: 'root', identityFile: '/root/id_ed25519' };
+    const inventory = stringify({ ...(await lab.inventory(HOSTS)), ssh }, { aliasDuplicateObjects: false });
+    await copied(host, lab.paths.identityFile, '/tmp/release/id_ed25519');
+    await lab.ssh(host, 'install -m 600 /tmp/release/id_ed25519 /root/ && rm /tmp/release/id_ed25519');
+    await lab.ssh(host, 'cat > /root/inventory.yaml', inventory);
+    const validated = await lab.ssh(host, 'cd /root && kbuild validate');
+    expect(validated.code, validated.stdout + validated.stderr).toBe(0);
+    const planned = await lab.ssh(host, 'cd /root && kbuild plan --accept-new-host-keys');
+    expect(planned.code, planned.stdout + planned.stderr).toBe(0);
+    expect(planned.stdout).toMatch(/^\d+ changes on 2 hosts/m);
+  });
 });
 
 test('install, init --hosts, check, up, kubectl get nodes', { timeout: HALF_AN_HOUR }, async () => {
-  for (const file of [deb(), ...readdirSync(aside).map((name) => join(aside, name))]) await copied(file, '/root/');
+  for (const [at, form] of [
+    [folder, /_amd64\.deb$/],
+    [aside, /^libatomic1_.*\.deb$/],
+  ] as const)
+    await copied(OPERATOR, fileOf(at, form), '/root/');
   await lab.ssh(OPERATOR, 'mkdir -p -m 700 ~/.ssh');
-  await copied(lab.paths.identityFile, '/root/.ssh/id_ed25519');
+  await copied(OPERATOR, lab.paths.identityFile, '/root/.ssh/id_ed25519');
   await lab.ssh(OPERATOR, 'chmod 600 ~/.ssh/id_ed25519');
   const shell = `env TERM=xterm LANG=C.UTF-8 PS1='${PROMPT}' bash --noprofile --norc -i`;
   session = onTerminal(['ssh', '-tt', ...lab.sshArguments(OPERATOR), shell], { HOME: aside }, SIZE);
@@ -122,7 +127,7 @@ test('install, init --hosts, check, up, kubectl get nodes', { timeout: HALF_AN_H
   // Debian's base has no kubectl; the one of the cluster's version takes the place of a download.
   const [program, source] = [join(aside, 'kubectl'), lab.sshArguments(HOSTS[0]!)];
   await run('scp', ['-q', ...source.slice(0, -1), `${source.at(-1)!}:/usr/bin/kubectl`, program]);
-  await copied(program, '/usr/local/bin/kubectl');
+  await copied(OPERATOR, program, '/usr/local/bin/kubectl');
   const nodes = await typed('KUBECONFIG=prod.kubeconfig kubectl get nodes');
   for (const host of HOSTS) expect(nodes).toMatch(new RegExp(`^${host} +Ready `, 'm'));
   expect(await typed('kbuild status')).toContain('prod');

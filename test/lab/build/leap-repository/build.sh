@@ -5,6 +5,7 @@
 # theirs. DEBIAN: the result of debian/build.sh, for runc. KEY, GNUPGHOME: who signs. OUT: gets key.asc, base/ and repo/oss/x86_64/.
 set -eu
 . ./rpm.sh
+. ./libraries.sh
 oss=$OUT/repo/oss/x86_64
 release=160000.1.2
 # openSUSE's package replaces its settings at every installation.
@@ -23,9 +24,10 @@ file() { # PACKAGE PATH : of Debian's tree
 
 empty openSUSE-release 16.0 "$OUT/base" 'Provides: distribution-release' 'Provides: product() = Leap' 'Provides: product(Leap) = 16.0-0'
 empty bash 5.2.37 "$OUT/base" 'Provides: /bin/sh'
-for p in coreutils glibc systemd util-linux util-linux-systemd kmod iproute2 openssh-server sudo rpm zypper procps tar curl ca-certificates-mozilla; do
+for p in coreutils systemd util-linux util-linux-systemd kmod iproute2 openssh-server sudo rpm zypper procps tar curl ca-certificates-mozilla; do
   empty "$p" 16.0 "$OUT/base"
 done
+libraries "$OUT/base" glibc libgcc_s1 libstdc++6
 empty ca-certificates 2 "$OUT/base"
 empty iptables 1.8.11 "$OUT/base"
 

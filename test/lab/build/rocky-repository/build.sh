@@ -4,6 +4,7 @@
 # of dnf, for its plugin. KEY, GNUPGHOME: who signs. OUT: gets RPM-GPG-KEY-Rocky-9, base/ and BaseOS/x86_64/os/.
 set -eu
 . ./rpm.sh
+. ./libraries.sh
 os=$OUT/BaseOS/x86_64/os
 empty() { # NAME VERSION FOLDER [PREAMBLE...]
   name=$1 version=$2 folder=$3
@@ -16,9 +17,10 @@ file() { # PACKAGE PATH : of Debian's tree
 
 empty rocky-release 9.6 "$OUT/base" 'Provides: system-release = 9.6' 'Provides: system-release(releasever) = 9' 'Provides: redhat-release = 9.6'
 empty bash 5.1.8 "$OUT/base" 'Provides: /bin/sh'
-for p in coreutils glibc glibc-common systemd util-linux-core kmod iproute openssh-server sudo rpm dnf libseccomp procps-ng tar curl; do
+for p in coreutils glibc-common systemd util-linux-core kmod iproute openssh-server sudo rpm dnf libseccomp procps-ng tar curl; do
   empty "$p" 9.6 "$OUT/base"
 done
+libraries "$OUT/base" glibc libgcc libstdc++
 empty util-linux 2.37.4 "$OUT/base"
 empty python3-libs 3.9 "$OUT/base"
 empty iptables-nft 1.8.10 "$OUT/base" 'Provides: iptables = 1.8.10'
