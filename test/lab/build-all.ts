@@ -5,6 +5,7 @@ import { type Artifact, folderOf, inOrder, isMade, make } from './artifact.ts';
 import { type Site, sites, sitesThatAnswer } from './downloads.ts';
 import { ensureKeys, type Keys, PUBLISHERS } from './keys.ts';
 import { mirrors } from './mirrors.ts';
+import { makeInTurn } from './make-in-turn.ts';
 import { paths } from './paths.ts';
 import { recipes, type Recipes } from './recipes.ts';
 import {
@@ -69,7 +70,7 @@ export async function buildAll({ systems = [SYSTEMS[0]], versions }: Wanted = {}
   const { all, missing } = await plannedWork({ systems, ...(versions === undefined ? {} : { versions }) });
   const go = missing.some((artifact) => artifact.go);
   if (missing.length > 0) await requireAll({ diskGib: go ? DISK_OF_BUILD : DISK_OF_DOWNLOADS, go });
-  await makeAll(missing);
+  await makeInTurn(missing, make);
 
   await link(paths.registry, folderOf(all.images));
   const own = systems.flatMap((os) => {
@@ -89,7 +90,7 @@ export async function buildOnDemand(path: string): Promise<void> {
   const artifact = onDemand[path]!;
   const missing = missingFor([artifact]);
   if (missing.length > 0) await requireAll({ diskGib: DISK_OF_BUILD, go: true });
-  await makeAll(missing);
+  await makeInTurn(missing, make);
   await link(join(paths.www, path), folderOf(artifact));
 }
 
@@ -164,24 +165,6 @@ function missingFor(artifacts: readonly Artifact[]): readonly Artifact[] {
       .filter((artifact) => !isMade(artifact))
       .flatMap((artifact) => [...missing(Object.values(artifact.needs ?? {})), artifact]);
   return inOrder(missing(artifacts)).filter((artifact) => !isMade(artifact));
-}
-
-/** Two at a time: the network and the linker leave one of two processors idle. */
-async function makeAll(artifacts: readonly Artifact[]): Promise<void> {
-  const done = new Map<string, Promise<unknown>>();
-  const slots: [Promise<unknown>, Promise<unknown>] = [Promise.resolve(), Promise.resolve()];
-  const makeAfterNeeds = async (artifact: Artifact, turn: Promise<unknown>): Promise<void> => {
-    await turn;
-    await Promise.all(Object.values(artifact.needs ?? {}).flatMap((need) => done.get(need.name) ?? []));
-    await make(artifact);
-  };
-  artifacts.forEach((artifact, n) => {
-    const slot = (n % 2) as 0 | 1;
-    slots[slot] = makeAfterNeeds(artifact, slots[slot]);
-    slots[slot].catch(() => undefined); // awaited below
-    done.set(artifact.name, slots[slot]);
-  });
-  await Promise.all(done.values());
 }
 
 /** Points a link at a folder, in one step: a server that serves through it never sees it missing. */
