@@ -69,7 +69,7 @@ export default defineConfig({
       },
       {
         test: {
-          // What becomes of tests whose needs are unmet: `test/needs/needs.test.ts` runs it.
+          // What becomes of tests whose needs are unmet: `test/integration/needs.test.ts` runs it.
           name: 'needs-fixture',
           ...needs,
           include: ['test/needs/fixture/*.ts'],

@@ -85,15 +85,6 @@ describe.each(scripts)('%s', (name) => {
   });
 });
 
-test('shellcheck has no warning', { tags: ['shellcheck'], timeout: 300_000 }, () => {
-  expect(scripts.length).toBeGreaterThan(50);
-  const files = scripts.map((name) => `${root}templates/${name}`);
-  // Parameters are set outside; the mode of mkdir -p is meant for its last folder; every sh of a host knows -nt.
-  const args = ['-s', 'sh', '-S', 'warning', '-e', 'SC2154,SC2174,SC3013', ...files];
-  const { status, stdout, stderr } = spawnSync('shellcheck', args, { encoding: 'utf8' });
-  expect({ status, stdout, stderr }).toEqual({ status: 0, stdout: '', stderr: '' });
-});
-
 /** Places of the `sh` templates in a source file that span three lines or more. */
 function longScripts(file: string): readonly string[] {
   const text = readFileSync(`${root}src/${file}`, 'utf8');
