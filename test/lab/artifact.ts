@@ -77,8 +77,9 @@ async function runRecipe(artifact: Artifact, work: string, out: string): Promise
     env: {
       ...process.env,
       LC_ALL: 'C',
-      // The build must not depend on the user's settings.
-      ...{ GOFLAGS: '-mod=mod -buildvcs=false', CGO_ENABLED: '0', GOWORK: 'off' },
+      // The build must not depend on the user's settings. All programs are linked without DWARF (`-s -w`), and
+      // compiling without it takes an eighth less.
+      ...{ GOFLAGS: '-mod=mod -buildvcs=false -gcflags=all=-dwarf=false', CGO_ENABLED: '0', GOWORK: 'off' },
       ...(artifact.go === true ? (await goToolchain()).env : {}),
       ...artifact.settings,
       ...artifact.params,
