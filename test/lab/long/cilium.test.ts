@@ -89,6 +89,18 @@ describe('without kube-proxy', () => {
     expect(await tracesOn(w1)).not.toContain('KUBE-SVC');
   });
 
+  test('the agent has the cgroup of its own host alone, not the hierarchy that all hosts of the lab share', async () => {
+    for (const host of HOSTS) {
+      const mounts = await kubectl(
+        cp,
+        `-n kube-system exec ${(await agentOf(host)).trim()} -c cilium-agent -- cat /proc/self/mountinfo`,
+      );
+      const roots = mounts.split('\n').flatMap((line) => (line.includes(' - cgroup2 ') ? [line.split(' ')[3]!] : []));
+      expect(roots, host).not.toEqual([]);
+      for (const root of roots) expect(root, host).toMatch(new RegExp(`kbuild-lab[-/]${host}(?:/|$)`));
+    }
+  });
+
   test('pods of all nodes reach each other, a Service by its name, and a NodePort answers on every host', async () => {
     pods = await startEcho(cp, NAMESPACE, 300);
     await expectCarried();

@@ -33,6 +33,10 @@ with_libraries layers/firewall /usr/sbin/ipset /usr/sbin/tc
 
 cp -a "$CILIUM/root" layers/agent
 install -D -m 755 "$CNI/loopback" layers/agent/cni/loopback
+# As in Debian and in Cilium's own image. The chart mounts the host's /var/run/cilium, below which the agent expects cgroup2 as
+# /run/cilium/cgroupv2. Without the link it mounts the hierarchy again, from its root, and changes connections of all hosts.
+mkdir -p layers/agent/run layers/agent/var
+ln -s ../run layers/agent/var/run
 image "cilium/cilium:$VERSION" /usr/bin/cilium-dbg compiler firewall agent
 cp -a "$CILIUM/operator" layers/operator
 install -D -m 644 "$TREE/etc/ssl/certs/ca-certificates.crt" layers/operator/etc/ssl/certs/ca-certificates.crt
