@@ -3,7 +3,8 @@ import { revealed, type Secret } from '../../shell/secret.ts';
 import type { UserManifest } from '../inventory.ts';
 import { type ChartEntry, isChartFile } from '../schema/charts.ts';
 import type { Path } from '../schema/rule.ts';
-import { chartHash, type Helm } from './helm.ts';
+import type { Helm } from './helm.ts';
+import { hashOf } from './helm-program.ts';
 import { manifestObjects, type PlacedChart, type PlacedManifest } from './manifests.ts';
 import type { Reader } from './reader.ts';
 
@@ -130,8 +131,8 @@ async function packaged({ reader, helm }: World, path: Path, entry: ChartEntry):
   if (!isChartFile(entry)) return (await helm?.pull(fetchOf(entry), entry.sha256!)) ?? Buffer.of();
   const bytes = Buffer.from(await reader.binary([...path, 'chart'], entry.chart), 'latin1');
   const { sha256 } = entry;
-  if (bytes.length > 0 && sha256 !== undefined && chartHash(bytes) !== sha256)
-    throw new Error(`has SHA-256 ${chartHash(bytes)}, and the inventory says ${sha256}`);
+  if (bytes.length > 0 && sha256 !== undefined && hashOf(bytes) !== sha256)
+    throw new Error(`has SHA-256 ${hashOf(bytes)}, and the inventory says ${sha256}`);
   return bytes;
 }
 

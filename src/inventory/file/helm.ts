@@ -1,10 +1,9 @@
 import { spawn } from 'node:child_process';
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { homedir, tmpdir } from 'node:os';
-import { isAbsolute, join } from 'node:path';
-
-type Env = Readonly<Record<string, string | undefined>>;
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { cacheFolder, downloadedHelm, type Env, hashOf, type HelmSite } from './helm-program.ts';
 
 /** Helm on this machine. Each function rejects with what Helm printed last. */
 export interface Helm {
@@ -18,17 +17,14 @@ const TIMEOUT_MS = 120_000;
 const MAX_OUTPUT = 32 * 1024 * 1024;
 const SHOWN_LINES = 5;
 
-const NO_HELM =
-  'Helm is not in PATH: install Helm 3.8 or newer on this machine (https://helm.sh/docs/intro/install), or render ' +
-  'the chart elsewhere and name the rendered file in manifests';
-
-/** The hash of a packaged chart, as `charts[].sha256` has it. */
-export const chartHash = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+const REMEDY =
+  'Install Helm 3.8 or newer on this machine (https://helm.sh/docs/intro/install), or render the chart elsewhere and ' +
+  'name the rendered file in manifests';
 
 /** stdout of helm. Values travel by stdin: no argument and no file has them. */
-const run = (env: Env, args: readonly string[], input = ''): Promise<string> =>
+const run = (program: string, env: Env, args: readonly string[], input = ''): Promise<string> =>
   new Promise((done, fail) => {
-    const child = spawn('helm', args, { env, stdio: 'pipe', timeout: TIMEOUT_MS, killSignal: 'SIGKILL' });
+    const child = spawn(program, args, { env, stdio: 'pipe', timeout: TIMEOUT_MS, killSignal: 'SIGKILL' });
     const chunks: Buffer[] = [];
     let size = 0;
     let printed = '';
@@ -40,9 +36,7 @@ const run = (env: Env, args: readonly string[], input = ''): Promise<string> =>
     child.stderr.on('data', (bytes: Buffer) => void (printed = (printed + bytes.toString()).slice(-64 * 1024)));
     // A Helm that ends before it has read its input reports the reason by its status.
     child.stdin.on('error', () => undefined);
-    child.on('error', (error: NodeJS.ErrnoException) => {
-      fail(error.code === 'ENOENT' ? new Error(NO_HELM) : error);
-    });
+    child.on('error', fail);
     child.on('close', (status, signal) => {
       if (status === 0) {
         done(Buffer.concat(chunks).toString());
@@ -60,12 +54,29 @@ const run = (env: Env, args: readonly string[], input = ''): Promise<string> =>
     child.stdin.end(input);
   });
 
-/** OCI references are stable since Helm 3.8. */
-async function refuseOldHelm(env: Env): Promise<void> {
-  const text = (await run(env, ['version', '--template', '{{.Version}}'])).trim();
+/** Why kbuild does not run the Helm of PATH; undefined if it does. OCI references are stable since Helm 3.8. */
+async function flawOfPath(env: Env): Promise<string | undefined> {
+  let text: string;
+  try {
+    text = (await run('helm', env, ['version', '--template', '{{.Version}}'])).trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 'Helm is not in PATH';
+    throw error;
+  }
   const [, major, minor] = /^v?(\d+)\.(\d+)/.exec(text) ?? [];
   const isSupported = (major === '3' && Number(minor) >= 8) || major === '4';
-  if (!isSupported) throw new Error(`Helm ${text} is not supported: install Helm 3.8 or newer, or 4, on this machine`);
+  return isSupported ? undefined : `Helm ${text} in PATH is not supported`;
+}
+
+/** The Helm of PATH, or a downloaded one. @throws Error that says why there is neither */
+async function programOf(env: Env, site: HelmSite): Promise<string> {
+  const flaw = await flawOfPath(env);
+  if (flaw === undefined) return 'helm';
+  try {
+    return await downloadedHelm(env, site);
+  } catch (error) {
+    throw new Error(`${flaw}, and ${error instanceof Error ? error.message : String(error)}. ${REMEDY}`);
+  }
 }
 
 async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
@@ -77,15 +88,8 @@ async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   }
 }
 
-/** As the XDG Base Directory Specification 0.8 says. */
-function cacheFolder(env: Env): string {
-  const given = env['XDG_CACHE_HOME'];
-  const cache = given !== undefined && isAbsolute(given) ? given : join(env['HOME'] ?? homedir(), '.cache');
-  return join(cache, 'kbuild', 'charts');
-}
-
 function verified(bytes: Uint8Array, sha256: string): Uint8Array {
-  const found = chartHash(bytes);
+  const found = hashOf(bytes);
   if (found !== sha256) throw new Error(`has SHA-256 ${found}, and the inventory says ${sha256}`);
   return bytes;
 }
@@ -102,18 +106,18 @@ async function keep(folder: string, sha256: string, bytes: Uint8Array): Promise<
   }
 }
 
-/** The Helm that `env.PATH` finds. */
-export function helmOf(env: Env): Helm {
-  let version: Promise<void> | undefined;
-  const supported = (): Promise<void> => (version ??= refuseOldHelm(env));
+/** The Helm that `env.PATH` finds, or if there is none that kbuild supports, that of `site`. */
+export function helmOf(env: Env, site: HelmSite): Helm {
+  let found: Promise<string> | undefined;
+  const program = (): Promise<string> => (found ??= programOf(env, site));
   return {
     pull: async (args, sha256) => {
-      const cache = cacheFolder(env);
+      const cache = cacheFolder(env, 'charts');
       const cached = await readFile(join(cache, `${sha256}.tgz`)).catch(() => undefined);
-      if (cached !== undefined && chartHash(cached) === sha256) return cached;
-      await supported();
+      if (cached !== undefined && hashOf(cached) === sha256) return cached;
+      const helm = await program();
       return inFolder(async (folder) => {
-        await run(env, ['pull', ...args, '--destination', folder]);
+        await run(helm, env, ['pull', ...args, '--destination', folder]);
         const [file] = (await readdir(folder)).filter((name) => name.endsWith('.tgz'));
         if (file === undefined) throw new Error('helm pull wrote no .tgz file');
         const bytes = verified(await readFile(join(folder, file)), sha256);
@@ -122,11 +126,11 @@ export function helmOf(env: Env): Helm {
       });
     },
     render: async (name, chart, args, values) => {
-      await supported();
+      const helm = await program();
       return inFolder(async (folder) => {
         const file = join(folder, 'chart.tgz');
         await writeFile(file, chart, { mode: 0o600 });
-        return run(env, ['template', name, file, ...args, '--values', '-'], values);
+        return run(helm, env, ['template', name, file, ...args, '--values', '-'], values);
       });
     },
   };

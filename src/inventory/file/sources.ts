@@ -4,6 +4,7 @@ import { homedir } from 'node:os';
 import { resolve } from 'node:path';
 import { openPlainFile } from '../../shell/plain-file.ts';
 import { type Helm, helmOf } from './helm.ts';
+import { publishedHelm } from './helm-program.ts';
 
 const MAX_REDIRECTS = 10;
 
@@ -58,6 +59,8 @@ const COMMAND_TIMEOUT_MS = 60_000;
 /** A person may have to touch a hardware token or confirm. */
 const FILTER_TIMEOUT_MS = 10 * 60_000;
 const FETCH_TIMEOUT_MS = 30_000;
+/** A program, over a slow line. */
+const PROGRAM_TIMEOUT_MS = 5 * 60_000;
 const CHUNK = 64 * 1024;
 
 async function readAtMost(path: string | number, limit: number): Promise<Uint8Array> {
@@ -77,8 +80,8 @@ async function readAtMost(path: string | number, limit: number): Promise<Uint8Ar
   }
 }
 
-async function fetchAtMost(url: string, limit: number): Promise<Uint8Array> {
-  const response = await fetchHttps(url, { signal: AbortSignal.timeout(FETCH_TIMEOUT_MS) });
+async function fetchAtMost(url: string, limit: number, timeoutMs = FETCH_TIMEOUT_MS): Promise<Uint8Array> {
+  const response = await fetchHttps(url, { signal: AbortSignal.timeout(timeoutMs) });
   if (!response.ok) throw new Error(`${response.status} ${response.statusText}`);
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -174,7 +177,13 @@ export function localSources(options: {
     read: (path, limit) => readAtMost(path === '-' ? 0 : path, limit),
     list: async (path) => (await readdir(path)).sort(),
     ...(reach === 'all'
-      ? { fetch: fetchAtMost, command: runCommand, filter: runFilter(env), hook: runHook(env), helm: helmOf(env) }
+      ? {
+          ...{ fetch: fetchAtMost, command: runCommand, filter: runFilter(env), hook: runHook(env) },
+          helm: helmOf(
+            env,
+            publishedHelm((url, limit) => fetchAtMost(url, limit, PROGRAM_TIMEOUT_MS)),
+          ),
+        }
       : {}),
   };
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Helm, helmOf } from '../../../src/inventory/file/helm.ts';
+import type { HelmSite } from '../../../src/inventory/file/helm-program.ts';
 import { GOOD, load, problemsOf } from '../load.ts';
 
 const TGZ = 'a packaged chart';
@@ -191,6 +192,13 @@ describe('a chart', () => {
   });
 });
 
+/** A machine without network. */
+const NO_SITE: HelmSite = {
+  fetch: () => Promise.reject(new Error('no network')),
+  platform: 'linux-amd64',
+  archives: { 'linux-amd64': HASH },
+};
+
 describe('Helm on this machine', () => {
   let folder: string;
   beforeEach(() => {
@@ -202,7 +210,7 @@ describe('Helm on this machine', () => {
     const file = join(folder, 'helm');
     writeFileSync(file, `#!/bin/sh\n${script}\n`);
     chmodSync(file, 0o755);
-    return helmOf({ PATH: `${folder}:${process.env['PATH']!}`, HOME: folder });
+    return helmOf({ PATH: `${folder}:${process.env['PATH']!}`, HOME: folder }, NO_SITE);
   };
   const VERSION = '[ "$1" = version ] && echo v3.19.0 && exit';
 
@@ -213,11 +221,13 @@ describe('Helm on this machine', () => {
     );
   });
 
-  test('that is missing or too old is named', async () => {
-    const none = helmOf({ PATH: folder, HOME: folder });
-    await expect(none.render('web', Buffer.from(TGZ), [], '')).rejects.toThrow('Helm is not in PATH: install');
+  test('that is missing or too old, and cannot be downloaded, is named with the remedy', async () => {
+    const none = helmOf({ PATH: folder, HOME: folder }, NO_SITE);
+    await expect(none.render('web', Buffer.from(TGZ), [], '')).rejects.toThrow(
+      /^Helm is not in PATH, and https:\/\/get\.helm\.sh\/\S+ cannot be fetched \(no network\)\. Install Helm 3\.8 /,
+    );
     const old = helmThat('echo v2.17.0');
-    await expect(old.render('web', Buffer.from(TGZ), [], '')).rejects.toThrow('Helm v2.17.0 is not supported');
+    await expect(old.render('web', Buffer.from(TGZ), [], '')).rejects.toThrow('Helm v2.17.0 in PATH is not supported');
   });
 
   test('that fails is answered with its last lines', async () => {
