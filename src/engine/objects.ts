@@ -8,6 +8,7 @@ import { holds } from '../inventory/merge.ts';
 import { isObject, type JsonObject } from '../shell/decode.ts';
 import { sha256Of } from '../shell/secret.ts';
 import { script } from '../templates.ts';
+import { isAwaited, jobStanding, partsBetweenJobs } from './awaited-jobs.ts';
 import { waitForApi } from './combinators.ts';
 import type { Change, Step, Target } from './step.ts';
 import { textDiff } from './text-diff.ts';
@@ -86,18 +87,22 @@ const hashOf = (object: JsonObject): unknown =>
 
 const label = (object: JsonObject): string => `${String(object['kind'])} ${String(metadataOf(object)['name'])}`;
 
-/** True where the live object is as kbuild applied it. */
-function isApplied(object: JsonObject, live: JsonObject, compare: Manifest['compare']): boolean {
+/** True where the live object is as kbuild applied it, though it may be a Job that has not completed. */
+function isWritten(object: JsonObject, live: JsonObject, compare: Manifest['compare']): boolean {
   if (compare === 'values') return holds(object, live);
   const wanted = stamped(object);
   return hashOf(live) === hashOf(wanted) && (compare === 'hash' || holds(wanted, live));
 }
 
+/** True where the live object is as kbuild applied it, and has done what others wait for. */
+const isApplied = (object: JsonObject, live: JsonObject, compare: Manifest['compare']): boolean =>
+  isWritten(object, live, compare) && (!isAwaited(object) || jobStanding(live) === 'complete');
+
 /** The missing and differing objects, for `plan --diff`. */
 function previewOf({ objects, compare }: Manifest, live: ClusterUp['objects']): string {
   const previews = objects.flatMap((object) => {
     const found = live.get(objectKey(object));
-    return found !== undefined && isApplied(object, found, compare) ? [] : [objectPreview(stamped(object), found)];
+    return found !== undefined && isWritten(object, found, compare) ? [] : [objectPreview(stamped(object), found)];
   });
   return previews.join('\n');
 }
@@ -106,16 +111,18 @@ function previewOf({ objects, compare }: Manifest, live: ClusterUp['objects']): 
 function difference({ objects, compare }: Manifest, cluster: ClusterUp): string | undefined {
   const missing: string[] = [];
   const differing: string[] = [];
+  const jobs: string[] = [];
   for (const object of objects) {
     const live = cluster.objects.get(objectKey(object));
     if (live === undefined) missing.push(label(object));
-    else if (!isApplied(object, live, compare)) differing.push(label(object));
+    else if (!isWritten(object, live, compare)) differing.push(label(object));
+    else if (!isApplied(object, live, compare)) jobs.push(`${label(object)} ${jobStanding(live)}`);
   }
-  if (missing.length === 0 && differing.length === 0) return undefined;
+  if (missing.length === 0 && differing.length === 0 && jobs.length === 0) return undefined;
   if (missing.length === objects.length) return 'found none';
   const some = (names: readonly string[], what: string): readonly string[] =>
     names.length === 0 ? [] : [`${names.slice(0, 3).join(', ')}${names.length > 3 ? ', …' : ''} ${what}`];
-  return `found ${[...some(missing, 'missing'), ...some(differing, 'different')].join('; ')}`;
+  return `found ${[...some(missing, 'missing'), ...some(differing, 'different'), ...jobs].join('; ')}`;
 }
 
 const list = (items: readonly JsonObject[]): string =>
@@ -136,14 +143,18 @@ export const record = (keys: readonly string[]): JsonObject => ({
 const isCrd = (object: JsonObject): boolean => object['kind'] === 'CustomResourceDefinition';
 const comesFirst = (object: JsonObject): boolean => object['kind'] === 'Namespace' || isCrd(object);
 
+/** As long as `helm install` waits for a hook. */
+const JOB_LIMIT_S = 300;
+
 /**
- * Applies objects server-side as `kbuild`, the record first. Waits for CRDs before it applies objects of their kinds.
+ * Applies objects server-side as `kbuild`, the record first. Waits for CRDs before it applies objects of their kinds,
+ * and for the Jobs of hooks. `live`: the objects that are there.
  */
 async function applyObjects(
   { inventory, fleet }: Target<'cluster'>,
   on: Parameters<NonNullable<Change['apply']>>[0],
-  objects: readonly JsonObject[],
-  owned: readonly string[],
+  { objects, compare }: Manifest,
+  { owned, objects: live }: Pick<ClusterUp, 'owned' | 'objects'>,
 ): Promise<void> {
   const host = acting(fleet);
   const all = objects.map(stamped);
@@ -151,17 +162,37 @@ async function applyObjects(
   const mark = record([...owned, ...objects.map(objectKey)]);
   const first = all.filter(comesFirst);
   const rest = all.filter((object) => !comesFirst(object));
-  await on(host).run(
-    script('engine/apply-objects.sh', {
-      KUBECTL: kubectl(inventory, host).join(' '),
-      MANAGER: FIELD_MANAGER,
-      // Without CRDs one kubectl is enough.
-      FIRST: list(crds.length === 0 ? [mark, ...first, ...rest] : [mark, ...first]),
-      CRDS: crds,
-      OBJECTS: crds.length === 0 ? '' : list(rest),
-    }),
-  );
+  const parts = partsBetweenJobs(rest);
+  const early = parts[0] === undefined || isAwaited(parts[0][0]!) ? [] : parts.shift()!;
+  const common = { KUBECTL: kubectl(inventory, host).join(' '), MANAGER: FIELD_MANAGER };
+  const apply = async (before: readonly JsonObject[], names: readonly string[], after: readonly JsonObject[]) =>
+    on(host).run(
+      script('engine/apply-objects.sh', {
+        ...common,
+        // Without CRDs one kubectl is enough.
+        FIRST: list(names.length === 0 ? [...before, ...after] : before),
+        CRDS: names,
+        OBJECTS: names.length === 0 ? '' : list(after),
+      }),
+    );
+  const run = async (job: JsonObject): Promise<void> => {
+    const { name, namespace = 'default' } = metadataOf(job);
+    const found = live.get(objectKey(job));
+    const wanted = objects.find((object) => objectKey(object) === objectKey(job))!;
+    if (found !== undefined && isApplied(wanted, found, compare)) return;
+    const goesOn = found !== undefined && isWritten(wanted, found, compare) && jobStanding(found) === 'unfinished';
+    await on(host).run(
+      script('engine/run-job.sh', {
+        ...{ ...common, JOB: JSON.stringify(job), NAMESPACE: String(namespace), NAME: String(name) },
+        ...{ LIMIT: String(JOB_LIMIT_S), REPLACED: found === undefined || goesOn ? '' : 'yes' },
+      }),
+    );
+  };
+  await apply([mark, ...first], crds, early);
+  for (const part of parts) await (isAwaited(part[0]!) ? run(part[0]!) : apply(part, [], []));
 }
+
+const NOTHING_THERE: Pick<ClusterUp, 'owned' | 'objects'> = { owned: [], objects: new Map() };
 
 /** Applies the objects of a manifest that are missing or different. `undefined`: the inventory wants none of them. */
 export const manifest = (name: string, wanted: (inventory: Inventory) => Manifest | undefined): Step<'cluster'> => ({
@@ -178,13 +209,10 @@ export const manifest = (name: string, wanted: (inventory: Inventory) => Manifes
       {
         summary: `apply ${desired.title} (${found})`,
         preview: () => Promise.resolve(previewOf(desired, facts.state === 'up' ? facts.objects : new Map())),
-        apply: (on) =>
-          applyObjects(
-            target,
-            on,
-            desired.objects,
-            target.fleet.cluster.state === 'up' ? target.fleet.cluster.owned : [],
-          ),
+        apply: (on) => {
+          const { cluster } = target.fleet;
+          return applyObjects(target, on, desired, cluster.state === 'up' ? cluster : NOTHING_THERE);
+        },
       },
     ];
   },

@@ -102,6 +102,59 @@ describe('the user’s manifests', () => {
     expect(/^OBJECTS=.*$/m.exec(script)![0]).toContain('"Thing"');
   });
 
+  describe('with the Job of a Helm hook', () => {
+    const early = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'early', namespace: 'shop' } };
+    const late = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'late', namespace: 'shop' } };
+    const job = {
+      apiVersion: 'batch/v1',
+      kind: 'Job',
+      metadata: { name: 'migrate', namespace: 'shop', annotations: { 'helm.sh/hook': 'pre-install' } },
+      spec: { template: {} },
+    };
+    const hooked = inventoryOf({ manifests: [{ source: 'chart shop', objects: [early, job, late] }] });
+    const ended = (type: string) => {
+      const live = liveOf([early, job, late]);
+      const status = { conditions: type === '' ? [] : [{ type, status: 'True' }] };
+      return live.set(objectKey(job), { ...live.get(objectKey(job))!, status });
+    };
+    const changesAt = (live: ReturnType<typeof liveOf>) =>
+      userManifests.diff(target(clusterOf({ objects: live }), hooked));
+    const scriptsAt = async (live: ReturnType<typeof liveOf>): Promise<readonly string[]> => {
+      const { on, sent } = recordingOn();
+      await changesAt(live)[0]!.apply!(on);
+      return sent.map((one) => (one as { readonly script: string }).script);
+    };
+
+    test('what follows is applied after the Job has completed', async () => {
+      const [before, run, after] = await scriptsAt(new Map());
+      expect(/^FIRST=.*$/m.exec(before!)![0]).toContain('"early"');
+      expect(/^FIRST=.*$/m.exec(before!)![0]).not.toContain('"kind":"Job"');
+      expect(run).toContain("NAMESPACE=shop\nNAME=migrate\nLIMIT=300\nREPLACED=''");
+      expect(/^FIRST=.*$/m.exec(after!)![0]).toContain('"late"');
+    });
+
+    test('a Job that has completed needs nothing, and is not run again for the sake of others', async () => {
+      expect(changesAt(ended('Complete'))).toEqual([]);
+      const live = ended('Complete');
+      live.delete(objectKey(late));
+      expect(await scriptsAt(live)).toHaveLength(2);
+    });
+
+    test.each([
+      ['Failed', 'failed', 'yes'],
+      ['', 'unfinished', "''"],
+    ])('a Job with the condition %j is due: %s; deleted before: %s', async (type, word, replaced) => {
+      expect(summaries(changesAt(ended(type)))).toEqual([`apply chart shop (found Job migrate ${word})`]);
+      expect((await scriptsAt(ended(type)))[1]).toContain(`REPLACED=${replaced}`);
+    });
+
+    test('a Job that differs is deleted first: Kubernetes changes none', async () => {
+      const live = ended('Complete');
+      live.set(objectKey(job), liveOf([{ ...job, spec: { template: { spec: {} } } }]).get(objectKey(job))!);
+      expect((await scriptsAt(live))[1]).toContain('REPLACED=yes');
+    });
+  });
+
   test('an inventory without manifests applies nothing', () => {
     expect(userManifests.diff(target(clusterOf()))).toEqual([]);
   });

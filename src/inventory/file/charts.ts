@@ -46,10 +46,17 @@ function orderOf(object: JsonObject): readonly [number, number] {
   return [Number.NaN, 0];
 }
 
+/** A hook's Job without the field that has Kubernetes delete it, after which the next `up` would run it again. */
+function kept(object: JsonObject): JsonObject {
+  if (object['kind'] !== 'Job' || annotation(object, 'helm.sh/hook') === '' || !isObject(object['spec'])) return object;
+  const { ttlSecondsAfterFinished: _, ...spec } = object['spec'];
+  return { ...object, spec };
+}
+
 /** The objects of a rendering in the order in which they are applied, without those of tests and of uninstalling. */
 function ordered(objects: readonly JsonObject[]): readonly JsonObject[] {
   return objects
-    .map((object) => ({ object, order: orderOf(object) }))
+    .map((object) => ({ object: kept(object), order: orderOf(object) }))
     .filter(({ order: [part] }) => !Number.isNaN(part))
     .toSorted((a, b) => a.order[0] - b.order[0] || a.order[1] - b.order[1])
     .map(({ object }) => object);
@@ -85,6 +92,21 @@ const clusterScoped = (objects: readonly JsonObject[]): ReadonlySet<string> =>
     objects.flatMap(({ kind, spec }) => {
       if (kind !== 'CustomResourceDefinition' || !isObject(spec) || spec['scope'] !== 'Cluster') return [];
       return [`${String(spec['group'])}/${String((spec['names'] as JsonObject)['kind'])}`];
+    }),
+  );
+
+/** The API versions that CRDs bring, as Helm names them: `group/version` and `group/version/Kind`. */
+const apisOf = (objects: readonly JsonObject[]): ReadonlySet<string> =>
+  new Set(
+    objects.flatMap(({ kind, spec }) => {
+      if (kind !== 'CustomResourceDefinition' || !isObject(spec) || !Array.isArray(spec['versions'])) return [];
+      const { group, names, versions } = spec;
+      return versions
+        .filter((version): version is JsonObject => isObject(version) && version['served'] !== false)
+        .flatMap(({ name }) => [
+          `${String(group)}/${String(name)}`,
+          ...(isObject(names) ? [`${String(group)}/${String(name)}/${String(names['kind'])}`] : []),
+        ]);
     }),
   );
 
@@ -136,7 +158,13 @@ async function packaged({ reader, helm }: World, path: Path, entry: ChartEntry):
   return bytes;
 }
 
-async function rendered(world: World, path: Path, entry: ChartEntry, secrets: readonly Secret[]) {
+/** A chart with its secret values. */
+interface Prepared extends PlacedChart {
+  readonly secrets: readonly Secret[];
+}
+
+/** `apis`: those of the inventory's CRDs. */
+async function rendered(world: World, { path, entry, secrets }: Prepared, apis: ReadonlySet<string>) {
   const { helm, kubernetes } = world;
   const bytes = await packaged(world, path, entry);
   if (helm === undefined || bytes.length === 0) return [];
@@ -146,7 +174,7 @@ async function rendered(world: World, path: Path, entry: ChartEntry, secrets: re
   );
   const args = [
     ...['--namespace', entry.namespace, '--kube-version', kubernetes, '--include-crds', '--skip-tests'],
-    ...entry.apiVersions.flatMap((version) => ['--api-versions', version]),
+    ...[...new Set([...entry.apiVersions, ...[...apis].sort()])].flatMap((version) => ['--api-versions', version]),
   ];
   const render = async (): Promise<readonly JsonObject[]> =>
     manifestObjects(await helm.render(entry.name, bytes, args, JSON.stringify(values)), `chart ${entry.name}`);
@@ -163,27 +191,43 @@ async function rendered(world: World, path: Path, entry: ChartEntry, secrets: re
   }
 }
 
-async function readChart(world: World, path: Path, entry: ChartEntry): Promise<PlacedManifest> {
-  const secrets = await Promise.all(
+const prepared = async ({ reader }: World, { path, entry }: PlacedChart): Promise<Prepared> => ({
+  path,
+  entry,
+  secrets: await Promise.all(
     Object.entries(entry.secretValues).map(([at, reference]) =>
-      world.reader.password([...path, 'secretValues', at], reference),
+      reader.password([...path, 'secretValues', at], reference),
     ),
-  );
-  const work = (): Promise<readonly JsonObject[]> => rendered(world, path, entry, secrets);
-  const objects = await world.reader.attempt(path, `chart ${entry.name}`, work, []);
-  return { source: `chart ${[entry.name, entry.version].join(' ').trim()}`, objects, secrets, path };
-}
+  ),
+});
 
 /**
  * The objects of charts, rendered twice and equal. Empty without a report where Helm may not run. `others`: manifests
- * of the inventory, which may have CRDs and Namespaces of the charts.
+ * of the inventory, which may have CRDs and Namespaces of the charts. Charts are told the APIs of all these CRDs, and
+ * none that only a live cluster has: the first `up` and the next ones must render the same.
  */
 export async function readCharts(
   world: World,
   entries: readonly PlacedChart[],
   others: readonly UserManifest[],
 ): Promise<readonly PlacedManifest[]> {
-  const read = await Promise.all(entries.map(({ path, entry }) => readChart(world, path, entry)));
+  const charts = await Promise.all(entries.map((chart) => prepared(world, chart)));
+  const renderAll = (apis: ReadonlySet<string>) =>
+    Promise.allSettled(charts.map((each) => rendered(world, each, apis)));
+  const offered = apisOf(others.flatMap(({ objects }) => objects));
+  const first = await renderAll(offered);
+  const brought = apisOf(first.flatMap((result) => (result.status === 'fulfilled' ? result.value : [])));
+  const apis = new Set([...offered, ...brought]);
+  const results = apis.size === offered.size ? first : await renderAll(apis);
+  const read = await Promise.all(
+    charts.map(async ({ path, entry, secrets }, i): Promise<PlacedManifest> => {
+      const result = results[i]!;
+      const work = (): Promise<readonly JsonObject[]> =>
+        result.status === 'fulfilled' ? Promise.resolve(result.value) : Promise.reject(result.reason as Error);
+      const objects = await world.reader.attempt(path, `chart ${entry.name}`, work, []);
+      return { source: `chart ${[entry.name, entry.version].join(' ').trim()}`, objects, secrets, path };
+    }),
+  );
   const all = [...others, ...read].flatMap(({ objects }) => objects);
   const scoped = clusterScoped(all);
   const named = new Set(all.flatMap((object) => (object['kind'] === 'Namespace' ? [metadataOf(object)['name']] : [])));

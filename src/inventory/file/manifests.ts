@@ -140,9 +140,9 @@ export async function readManifests(
   );
   const own = chart === undefined ? [] : [{ path: chart.path, entry: chart.entry(file, endpointOf(file)) }];
   const users = file.charts.map((entry, i) => ({ path: ['charts', i], entry }));
-  const rendered = await charts([...own, ...users], [...given, ...balancing, ...named]);
-  const ofPlugin = [...given, ...rendered.slice(0, own.length)];
-  const manifests = [...rendered.slice(own.length), ...named];
+  // The plugin is applied first: its chart must not ask for kinds that come after it.
+  const ofPlugin = [...given, ...(await charts(own, given))];
+  const manifests = [...(await charts(users, [...ofPlugin, ...balancing, ...named])), ...named];
   reportRepeatedObjects([...ofPlugin, ...balancing, ...manifests], report);
   const missing = published?.missing(given);
   if (published !== undefined && missing !== undefined) report(published.path(file), missing);

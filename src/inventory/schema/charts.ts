@@ -36,7 +36,9 @@ const chart = z.strictObject({
   apiVersions: z
     .array(text(/^[a-z0-9][A-Za-z0-9./-]*$/, 'an API version, e.g. "monitoring.coreos.com/v1"'))
     .default([])
-    .meta({ description: "API versions beside Kubernetes' own that the chart may ask for." }),
+    .meta({
+      description: "API versions beside Kubernetes' own and those of the inventory's CRDs that the chart may ask for.",
+    }),
   clusterKinds: z
     .array(text(/^[A-Z][A-Za-z0-9]*$/, 'a kind, e.g. "ClusterIssuer"'))
     .default([])

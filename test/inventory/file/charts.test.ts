@@ -110,6 +110,32 @@ describe('a chart', () => {
     ]);
   });
 
+  test('keeps the Job of a hook that would delete itself: the next run would start it again', async () => {
+    const job = (name: string, annotations: string): string =>
+      object('Job', name, annotations).replace('v1', 'batch/v1') +
+      'spec: { ttlSecondsAfterFinished: 0, suspend: false }\n';
+    const { manifest } = await render(
+      entry(),
+      job('hook', '  annotations: { helm.sh/hook: pre-install }\n') + job('own', ''),
+    );
+    expect(manifest.objects.slice(1).map(({ spec }) => spec)).toEqual([
+      { suspend: false },
+      { ttlSecondsAfterFinished: 0, suspend: false },
+    ]);
+  });
+
+  test('is told the APIs of CRDs that the inventory’s charts and manifests bring, and renders for them', async () => {
+    const crd = (kind: string): string =>
+      `${object('CustomResourceDefinition', kind).replace('v1', 'apiextensions.k8s.io/v1')}spec: { group: example.com, ` +
+      `names: { kind: ${kind} }, versions: [{ name: v1, served: true }, { name: v0, served: false }] }\n`;
+    const { helm, calls } = helmWith(crd('Thing'));
+    await load(`${entry()}manifests: [crd.yaml]\n`, { ...files, 'crd.yaml': crd('Other') }, { helm });
+    const told = calls.map(({ args }) => args.filter((_, i) => args[i - 1] === '--api-versions'));
+    const offered = ['example.com/v1', 'example.com/v1/Other'];
+    const all = [...offered, 'example.com/v1/Thing'];
+    expect(told).toEqual([offered, offered, all, all]);
+  });
+
   test('gets secret values at their paths, and the inventory remembers them as secrets', async () => {
     const more = `    values: { auth: { user: joe } }\n    secretValues: { auth.password: "file:password" }\n`;
     const { helm, calls } = helmWith(object('Service', 'web'));
