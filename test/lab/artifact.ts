@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { cp, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
-import { join, relative } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { LabError } from './errors.ts';
@@ -17,7 +17,7 @@ export interface Artifact {
   readonly name: string;
   /** The folder below build/ with build.sh and what it needs; the script runs in a copy of it. */
   readonly recipe: string;
-  /** Files of build/shared that the script reads: they are put beside it. Part of the hash. */
+  /** Files, as seen from build/shared, that the script reads: they are put beside it. Part of the hash. */
   readonly shared?: readonly string[];
   /** Variables of the script: its parameters. Part of the hash. */
   readonly params?: Readonly<Record<string, string>>;
@@ -58,7 +58,7 @@ export async function make(artifact: Artifact): Promise<string> {
     for (const dir of [work, out]) await rm(dir, { recursive: true, force: true });
     await mkdir(out, { recursive: true });
     await cp(join(RECIPES, artifact.recipe), work, { recursive: true });
-    for (const file of artifact.shared ?? []) await cp(join(RECIPES, 'shared', file), join(work, file));
+    for (const file of artifact.shared ?? []) await cp(join(RECIPES, 'shared', file), join(work, basename(file)));
     await runRecipe(artifact, work, out);
     await rename(out, folder);
     await rm(work, { recursive: true, force: true });

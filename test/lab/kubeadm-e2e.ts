@@ -11,8 +11,8 @@ const [{ version: VERSION }] = KUBERNETES;
 
 const suite: Artifact = {
   name: `kubeadm-e2e-${VERSION}`,
-  recipe: 'kubeadm-e2e',
-  params: { VERSION: `v${VERSION}` },
+  recipe: 'kubernetes-e2e',
+  params: { VERSION: `v${VERSION}`, SUITE: 'e2e_kubeadm' },
   go: true,
 };
 

@@ -27,6 +27,9 @@ export const CALICO_IMAGES_PORT = 5004;
 /** The same for MetalLB's images. */
 export const METALLB_IMAGES_PORT = 5005;
 
+/** The same for the images of the conformance specifications. */
+export const CONFORMANCE_IMAGES_PORT = 5006;
+
 /** Package repositories, plain HTTP with signed indexes. */
 export const PACKAGES_PORT = 8080;
 
@@ -47,6 +50,9 @@ export const CALICO_IMAGES_URL = `http://${GATEWAY}:${CALICO_IMAGES_PORT}`;
 
 /** URL of the registry of MetalLB's images. */
 export const METALLB_IMAGES_URL = `http://${GATEWAY}:${METALLB_IMAGES_PORT}`;
+
+/** URL of the registry of the conformance specifications' images. */
+export const CONFORMANCE_IMAGES_URL = `http://${GATEWAY}:${CONFORMANCE_IMAGES_PORT}`;
 
 /** Bridges and the networks behind them: SSH and the way out; the cluster's own where a host has two interfaces. */
 export const BRIDGES = [

@@ -4,6 +4,7 @@ import type { Keys } from './keys.ts';
 import { GATEWAY, PACKAGES_URL } from './network-plan.ts';
 import { paths } from './paths.ts';
 import { join } from 'node:path';
+import { CONFORMANCE_IMAGES_PATH, CONFORMANCE_PATH, conformance, conformanceImages } from './conformance-recipes.ts';
 import { DOCKER_PATH, dockerRepository } from './docker-recipes.ts';
 import { dressedSystems, ubuntuSystems } from './dressed.ts';
 import {
@@ -146,13 +147,7 @@ export function recipes(
       FLANNEL: program('flannel', VERSIONS.flannel),
       // Last version of the plugins' module that still had it.
       FLANNEL_CNI: program('flannel-cni', '0.9.1'),
-      // It is published as an image only.
-      AGNHOST: {
-        name: `agnhost-${VERSIONS.agnhost}`,
-        recipe: 'kubernetes',
-        params: { VERSION: `v${KUBERNETES[0].version}`, PROGRAMS: 'agnhost' },
-        go: true,
-      },
+      AGNHOST: agnhost,
       PAUSE: { name: 'pause', recipe: 'pause' },
       TOOLS: tools,
       BOOTSTRAP: bootstrap,
@@ -260,9 +255,19 @@ export function recipes(
     [METALLB_IMAGES_PATH]: metallbImages(tools),
     [CALICO_PATH]: calico,
     [CALICO_IMAGES_PATH]: calicoImages(mirrors, { bootstrap, tools, cni }),
+    [CONFORMANCE_PATH]: conformance,
+    [CONFORMANCE_IMAGES_PATH]: conformanceImages(mirrors, { BOOTSTRAP: bootstrap, TOOLS: tools, AGNHOST: agnhost }),
   };
   return { systems, tools, images, repositories, onDemand };
 }
+
+/** It is published as an image only. */
+const agnhost: Artifact = {
+  name: `agnhost-${VERSIONS.agnhost}`,
+  recipe: 'kubernetes',
+  params: { VERSION: `v${KUBERNETES[0].version}`, PROGRAMS: 'agnhost' },
+  go: true,
+};
 
 /** The minor in the path of a repository: 1.36 of kubernetes/v1.36/deb. */
 const minorIn = (path: string): string => path.split('/')[1]?.slice(1) ?? '';

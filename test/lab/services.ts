@@ -8,6 +8,7 @@ import { withLock } from './flock.ts';
 import {
   CALICO_IMAGES_PORT,
   CILIUM_IMAGES_PORT,
+  CONFORMANCE_IMAGES_PORT,
   METALLB_IMAGES_PORT,
   GATEWAY,
   MORE_IMAGES_PORT,
@@ -17,6 +18,7 @@ import {
   PRIVATE_REGISTRY_PORT,
   REGISTRY_PORT,
 } from './network-plan.ts';
+import { CONFORMANCE_IMAGES_PATH } from './conformance-recipes.ts';
 import { paths } from './paths.ts';
 import { recordedProcess, signal } from './process-id.ts';
 import { CALICO_IMAGES_PATH, CILIUM_IMAGES_PATH, KUBE_VIP_PATH, METALLB_IMAGES_PATH } from './recipes.ts';
@@ -38,6 +40,11 @@ const MORE_REGISTRIES = [
   { name: 'cilium-images', port: CILIUM_IMAGES_PORT, folder: join(paths.www, CILIUM_IMAGES_PATH) },
   { name: 'metallb-images', port: METALLB_IMAGES_PORT, folder: join(paths.www, METALLB_IMAGES_PATH) },
   { name: 'calico-images', port: CALICO_IMAGES_PORT, folder: join(paths.www, CALICO_IMAGES_PATH) },
+  {
+    name: 'conformance-images',
+    port: CONFORMANCE_IMAGES_PORT,
+    folder: join(paths.www, CONFORMANCE_IMAGES_PATH),
+  },
 ] as const;
 
 const SERVICE_NAMES = ['packages', 'registry', 'private-registry', ...MORE_REGISTRIES.map(({ name }) => name)] as const;

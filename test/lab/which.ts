@@ -95,7 +95,7 @@ const RUNTIMES = [
 ];
 const NETWORKS = [
   ...scenario('cluster', 'firewall'),
-  ...long('calico', 'charts', 'cilium', 'ipv6', 'kube-proxy-mode', 'metallb', 'service-subnets', 'dns'),
+  ...long('calico', 'charts', 'cilium', 'conformance', 'ipv6', 'kube-proxy-mode', 'metallb', 'service-subnets', 'dns'),
   ...long('windows-calico', 'windows-host-gw'),
 ];
 const BACKUPS = long('backup', 'all-lost', 'restore');
