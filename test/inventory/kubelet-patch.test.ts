@@ -79,3 +79,67 @@ test.each([
 ])('a patch of a pod that works is taken: %s %s', async (name, content) => {
   expect(await patched(content, name)).toEqual([]);
 });
+
+test.each([
+  [
+    'kube-apiserver+json.yaml',
+    '- { op: add, path: /spec/containers/0/command/-, value: --secure-port=8443 }\n',
+    /--secure-port is set by kbuild: it follows kubernetes\.endpoint/,
+  ],
+  [
+    'kube-controller-manager+json.json',
+    '[{"op":"add","path":"/spec/containers/0/command/-","value":"--allocate-node-cidrs=false"}]',
+    /--allocate-node-cidrs must be true/,
+  ],
+  [
+    'etcd+json.yaml',
+    '- { op: add, path: /spec/containers/0/args, value: [--initial-cluster-state=new] }\n',
+    /--initial-cluster-state is set by kbuild/,
+  ],
+  [
+    'kube-apiserver+json.yaml',
+    '- { op: replace, path: /spec/containers/0/command/3, value: --profiling=false }\n',
+    /replace \/spec\/containers\/0\/command\/3: takes arguments away .*use extraArgs/,
+  ],
+  ['etcd+json.yaml', '- { op: remove, path: /spec/containers/0 }\n', /takes arguments away/],
+  [
+    'kube-scheduler+json.yaml',
+    '- { op: move, from: /spec/containers/0/command/1, path: /spec/containers/0/command/- }\n',
+    /remove \/spec\/containers\/0\/command\/1: takes arguments away/,
+  ],
+  [
+    'kube-apiserver.yaml',
+    'spec: { containers: [{ name: kube-apiserver, args: [--advertise-address=10.9.9.9] }] }\n',
+    /--advertise-address is set by kbuild: use internalAddress/,
+  ],
+  [
+    'kube-apiserver.yaml',
+    'spec: { containers: [{ name: kube-apiserver, command: [kube-apiserver] }] }\n',
+    /command: a patch replaces the whole list, .*kube-apiserver\+json\.yaml/,
+  ],
+  [
+    'kubeletconfiguration+json.yaml',
+    '- { op: replace, path: /cgroupDriver, value: cgroupfs }\n',
+    /use runtime\.cgroupDriver/,
+  ],
+  ['kubeletconfiguration.yaml', 'staticPodPath: /etc/pods\n', /staticPodPath: is set by kbuild: kubeadm needs/],
+])('a patch of what kbuild sets is refused, of whatever kind it is: %s %s', async (name, content, message) => {
+  expect(await patched(content, name)).toEqual([expect.stringMatching(message)]);
+});
+
+test.each([
+  ['kube-apiserver+json.yaml', '- { op: add, path: /spec/containers/0/command/1, value: --profiling=false }\n'],
+  ['kube-apiserver+json.yaml', '- { op: test, path: /spec/containers/0/command/0, value: kube-apiserver }\n'],
+  ['kube-apiserver+json.yaml', '- { op: add, path: /spec/containers/0/env, value: [{ name: GOGC, value: "80" }] }\n'],
+  ['etcd+json.yaml', '- { op: add, path: /spec/containers/-, value: { name: own, image: a, command: [b] } }\n'],
+  ['etcd.yaml', 'spec: { containers: [{ name: own, image: a, command: [b, -c] }] }\n'],
+  ['kubeletconfiguration+json.yaml', '- { op: add, path: /evictionHard/memory.available, value: 100Mi }\n'],
+])('a patch that leaves the arguments alone which kbuild sets is taken: %s %s', async (name, content) => {
+  expect(await patched(content, name)).toEqual([]);
+});
+
+test('a network of the user may have no part of the pods of each node, also by a patch', async () => {
+  const own = TEXT.replace('hosts:', 'network: { plugin: none }\nhosts:');
+  const patch = '- { op: add, path: /spec/containers/0/command/-, value: --allocate-node-cidrs=false }\n';
+  expect(await problemsOf(own, { 'patches/kube-controller-manager+json.yaml': patch })).toEqual([]);
+});

@@ -125,8 +125,9 @@ async function patchFiles(
   { reader, path, report }: { readonly reader: Reader; readonly path: Path; readonly report: Report },
   folder: string,
   names: readonly string[],
-  version: string,
+  { kubernetes: { version }, network }: InventoryFile,
 ) {
+  const isOwnNetwork = network.plugin === 'none';
   const contents: Record<string, string> = {};
   for (const name of names.filter((each) => !each.startsWith('.'))) {
     const target = PATCH_FILE.exec(name)?.[1];
@@ -134,7 +135,8 @@ async function patchFiles(
     if (target !== undefined && minorNumber(version) >= first) {
       const text = await reader.text(path, `${folder}/${name}`);
       contents[name] = text;
-      for (const wrong of patchProblems(name, text, version)) report(path, `${folder}/${name}: ${wrong}`);
+      for (const wrong of patchProblems(name, text, { version, isOwnNetwork }))
+        report(path, `${folder}/${name}: ${wrong}`);
     } else if (target !== undefined)
       report(
         path,
@@ -242,7 +244,7 @@ export async function gather(file: InventoryFile, folder: string, sources: Sourc
             { reader, path: patchPath, report },
             patchFolder,
             await reader.attempt(patchPath, patchFolder, () => sources.list(sources.locate(patchFolder, folder)), []),
-            kubernetes.version,
+            file,
           ),
   };
 }

@@ -118,6 +118,12 @@ export const ownedByKubeadm: Rule = ({ kubeadm, network }) => [
   }),
 ];
 
+/** What is said of each field of a kubelet's configuration that kbuild sets; a patch names its own kind. */
+export const ownedKubeletFields = (config: unknown): readonly string[] =>
+  refused(config, KUBELET_CONFIG, [])
+    .filter(({ path }) => !Object.hasOwn(OBJECT, String(path[0])))
+    .map(({ path, message }) => `${path.join('.')}: ${message}`);
+
 /** kubelet settings leave alone what the inventory has a setting for. */
 export const ownedByKubelet: Rule = (file) =>
   kubeletPlaces(file).flatMap(([path, { config }]) => refused(config, KUBELET_CONFIG, [...path, 'config']));
