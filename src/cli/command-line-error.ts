@@ -25,7 +25,6 @@ const MEANT: Readonly<Record<string, string>> = {
   run: '`kbuild up` makes the hosts what the inventory says',
   scale:
     '`kbuild up` joins the hosts that the inventory has and the cluster has not; `kbuild remove HOST` takes one away',
-  teardown: 'to undo the whole cluster with its data: read `kbuild reset --help`',
   test: '`kbuild check` looks at the hosts and changes nothing',
   uninstall: 'to undo the whole cluster with its data: read `kbuild reset --help`',
   update: '`kbuild upgrade` changes the version; `kbuild up` applies an edited inventory',

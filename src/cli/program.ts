@@ -68,12 +68,13 @@ interface Shown {
 }
 
 function addCommand(parent: Parser, command: Command, { version, done, onLoaded }: Around): Parser {
-  const { name, summary, operand, options, printsData, run } = command;
+  const { name, alias, summary, operand, options, printsData, run } = command;
   const parser = parent
     .command(name)
     .description(summary)
     .argument(operand.name, operand.summary)
     .addHelpText('after', examples(command.examples));
+  if (alias !== undefined) parser.alias(alias);
   for (const one of options) parser.addOption(parserOption(one));
   parser.action(async (first: string | undefined) => {
     refuseBefore(parent, name);
@@ -124,22 +125,28 @@ export function program(around: Around): Parser {
   return root;
 }
 
+/** True for the command of this name, or with this alias. */
+const hasName =
+  (word: string) =>
+  (one: Parser): boolean =>
+    one.name() === word || one.aliases().includes(word);
+
 /** The command that these words name, as far as they name one. */
 function commandOf(root: Parser, words: readonly string[]): { readonly command: string; readonly names: string[] } {
   let parser = root;
   const path = ['kbuild'];
   for (const word of words) {
-    const next = parser.commands.find((one) => one.name() === word);
+    const next = parser.commands.find(hasName(word));
     if (next === undefined) break;
     parser = next;
-    path.push(word);
+    path.push(next.name());
   }
   return { command: path.join(' '), names: parser.commands.map((one) => one.name()) };
 }
 
 /** Help about a command that does not exist would be that about all. @throws CommanderError */
 function refuseUnknown(root: Parser, [, , first = '-']: readonly string[]): void {
-  if (first.startsWith('-') || first === 'help' || root.commands.some((one) => one.name() === first)) return;
+  if (first.startsWith('-') || first === 'help' || root.commands.some(hasName(first))) return;
   throw new CommanderError(1, 'commander.unknownCommand', `error: unknown command '${first}'`);
 }
 

@@ -95,10 +95,11 @@ export type RemoveOptions = OptionsOf<typeof remove>;
 
 export const reset = declare({
   name: 'reset',
+  alias: 'teardown',
   summary: 'Destroy the cluster, or clean hosts',
   details:
     'Asks for the name of the cluster. With `--hosts`, it removes members of a live cluster as `remove` does, ' +
-    'and cleans other hosts.',
+    'and cleans other hosts. `kbuild teardown` is the same.',
   onHosts: 'changes',
   operand: inventoryOperand,
   options: [

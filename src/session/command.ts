@@ -13,6 +13,8 @@ interface Operand {
 /** A command as `--help` and docs/cli.md describe it. */
 export interface Declaration<Options extends readonly Option[] = readonly Option[]> {
   readonly name: string;
+  /** The name that other tools have for it; it runs the same. */
+  readonly alias?: string;
   /** For `--help`; in docs/cli.md `details` follow it. */
   readonly summary: string;
   /** For docs/cli.md: sentences in Markdown. */

@@ -31,7 +31,7 @@ test('kbuild --version takes at most 3.5 times as long as a node that does nothi
 
 test('every command has help that ends with examples', () => {
   const { stdout } = spawnSync(program, ['--help'], { encoding: 'utf8' });
-  const commands = [...stdout.matchAll(/^ {2}([a-z]+)(?: \[| )/gm)]
+  const commands = [...stdout.matchAll(/^ {2}([a-z]+)(?:\|[a-z]+)?(?: \[| )/gm)]
     .map(([, name]) => name!)
     .filter((name) => name !== 'help');
   expect(commands).toEqual(
@@ -88,6 +88,17 @@ test('help about a command is asked for in each usual way', () => {
     new Set([expect.stringMatching(/^Usage: kbuild validate /)]),
   );
   expect(said[3]!.stdout).toMatch(/^Usage: kbuild certs renew /);
+});
+
+test('teardown is reset, in its help too', () => {
+  const said = (...words: readonly string[]) => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...words], { encoding: 'utf8' });
+    return { status, stdout, stderr };
+  };
+  expect(said('teardown', '/no/such/file')).toEqual(said('reset', '/no/such/file'));
+  expect(said('teardown', '--help')).toEqual(said('reset', '--help'));
+  expect(said('help', 'teardown').stdout).toMatch(/^Usage: kbuild reset\|teardown /);
+  expect(said('teardown', '--yes').stderr).toMatch(/--yes-destroy NAME/);
 });
 
 test('a folder that was removed while a shell is in it is named', { tags: ['linux'] }, () => {

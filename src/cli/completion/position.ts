@@ -93,7 +93,7 @@ function found(
   readonly rest: readonly string[];
 } {
   const [first, ...rest] = words;
-  const item = all.find(({ name }) => name === first);
+  const item = all.find((one) => one.name === first || ('alias' in one && one.alias === first));
   if (item === undefined) return { declaration: undefined, next: words.length === 0 ? all : [], rest: words };
   if (!('commands' in item)) return { declaration: item, next: [], rest };
   const inner = found(item.commands, rest);

@@ -35,6 +35,7 @@ const values = async (...words: readonly string[]): Promise<readonly string[]> =
 describe('what stands at the cursor', () => {
   test.each([
     [[''], expect.arrayContaining(['up', 'etcd', 'explain', 'completion'])],
+    [['teardown', '--yes-d'], ['--yes-destroy']],
     [
       ['etcd', 'snapshot', ''],
       ['save', 'restore'],
