@@ -64,6 +64,7 @@ if (process.argv[2] === '--version' || process.argv[2] === '-V') {
   process.once('exit', () => setBudget(OWN_BUDGET));
   const { run } = await import('./program.ts');
   process.exitCode = await run(process.argv, version, () => setTimeout(setLargeBudget, WAITS_MS).unref());
-  // All is written and closed: taking the heap apart, which Node does at the end, would be for nothing.
-  if (process.stdout.writableLength + process.stderr.writableLength === 0) process.exit();
+  // All is written and closed: taking the heap apart, which Node does at the end, would be for nothing. An error of the
+  // last write (a full disk) is an event that comes before the next turn.
+  if (process.stdout.writableLength + process.stderr.writableLength === 0) setImmediate(() => process.exit());
 }

@@ -6,6 +6,7 @@ import { AUTHORITY_FILES } from '../certificates/certificates.facts.ts';
 import { asked, type Due, nearItsEnd } from '../certificates/expiry.ts';
 import { renewalsOf } from '../certificates/renew-ca.step.ts';
 import { observedLinux } from '../cluster/fleet/fleet.ts';
+import { refuseNoCluster } from '../cluster/live.ts';
 import { restartsOf } from '../engine/restarts.ts';
 import type { Phase } from '../engine/step.ts';
 import { mostSerious, throwAll, UsageError, worstExitCode } from '../errors.ts';
@@ -23,6 +24,7 @@ import { changeAuthorities, refuseAbsentHosts } from './authority-run.ts';
 import type { CertsOptions, RecoverCertsOptions, RenewCaOptions, RenewCertsOptions } from './certs.command.ts';
 import { recoverCertificatesPhases, renewAuthorityPhases, renewCertificatesPhases } from './certs.phases.ts';
 import { checkKubeconfigPath, kubeconfigPath, writeKubeconfig } from './kubeconfig.ts';
+import { isSpecial } from './own-file.ts';
 import { keptBefore } from './snapshots.ts';
 
 const NAMES = Object.keys(AUTHORITY_FILES) as readonly KubeadmAuthority[];
@@ -149,7 +151,6 @@ export const runRenewCerts = (outer: Context, flags: RenewCertsOptions, names: r
     {
       command: 'certs renew',
       json: 'events',
-      reportsUnreachable: true,
       checkInventory: () => checkCertificates(names, flags),
     },
     (run) =>
@@ -161,12 +162,14 @@ export const runRenewCerts = (outer: Context, flags: RenewCertsOptions, names: r
 
 /** `kbuild certs recover`: a cluster whose certificates have expired is brought back. */
 export const runRecoverCerts = (outer: Context, flags: RecoverCertsOptions): Promise<number> =>
-  withRun(outer, flags, { command: 'certs recover', json: 'events', reportsUnreachable: true }, (run) =>
-    renewed(run, flags, {
-      all: recoverCertificatesPhases(run.inventory),
+  withRun(outer, flags, { command: 'certs recover', json: 'events' }, (run) => {
+    const { connected, inventory } = run;
+    refuseNoCluster({ inventory, fleet: connected.observations.fleet() });
+    return renewed(run, flags, {
+      all: recoverCertificatesPhases(inventory),
       question: 'Bring the cluster back with new certificates?',
-    }),
-  );
+    });
+  });
 
 const NOT_HEALTHY = 5;
 const NOT_READ = 3;
@@ -176,6 +179,10 @@ async function replaceFile(path: string, content: string): Promise<void> {
   // node_exporter reads every file that ends with .prom.
   const temporary = `${path}.${String(process.pid)}.tmp`;
   try {
+    if (isSpecial(path)) {
+      await writeFile(path, content);
+      return;
+    }
     await writeFile(temporary, content, { mode: 0o644, flag: 'wx' });
     await rename(temporary, path);
   } catch (error) {

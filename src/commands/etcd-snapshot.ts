@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { linuxFacts } from '../cluster/fleet/fleet.ts';
 import { memberHost } from '../cluster/member-host.ts';
@@ -96,14 +96,11 @@ interface Restoring {
   readonly refuse: () => Promise<void>;
 }
 
-/**
- * The restore that the operator wants. @throws UsageError without a snapshot; Refused when it must not be restored here
- */
-async function restoreOf(run: Run, file: string | undefined): Promise<Restoring> {
+/** The restore that the operator wants. @throws Refused when it must not be restored here */
+async function restoreOf(run: Run, file: string): Promise<Restoring> {
   const { context, inventory } = run;
   requireOurs(run);
-  const snapshot = resolve(context.cwd, file ?? '');
-  if (file === undefined || !existsSync(snapshot)) throw new UsageError(`there is no snapshot ${snapshot}`);
+  const snapshot = resolve(context.cwd, file);
   const about = restoredHosts(run);
   const refuse = async (): Promise<void> => {
     refuseForeign(
@@ -117,19 +114,26 @@ async function restoreOf(run: Run, file: string | undefined): Promise<Restoring>
   return { restore: { inventory, ...about, snapshot, ...(await restoreId(run, about, snapshot)) }, refuse };
 }
 
-/** The same for a file of `kbuild backup`: its snapshot lies unencrypted in the state folder meanwhile. */
+/**
+ * The same for a file of `kbuild backup`: its snapshot lies unencrypted in the state folder meanwhile. @throws
+ * UsageError without a file, before a host is contacted
+ */
 export async function runRestore(
   outer: Context,
   flags: RestoreSnapshotOptions,
   [file]: readonly string[],
 ): Promise<number> {
-  const backup = file === undefined ? undefined : resolve(outer.cwd, file);
-  if (backup === undefined || !existsSync(backup) || !isBackup(backup)) return restoreSnapshot(outer, flags, file);
-  return withOpenedBackup(outer, flags, backup, ({ snapshot }) => restoreSnapshot(outer, flags, snapshot));
+  const path = resolve(outer.cwd, file ?? '');
+  if (file === undefined || statSync(path, { throwIfNoEntry: false })?.isFile() !== true)
+    throw new UsageError(`there is no snapshot ${path}; no host was contacted`, {
+      remedy: 'name a file of `kbuild etcd snapshot save` or `kbuild backup`',
+    });
+  if (!isBackup(path)) return restoreSnapshot(outer, flags, file);
+  return withOpenedBackup(outer, flags, path, ({ snapshot }) => restoreSnapshot(outer, flags, snapshot));
 }
 
 /** `kbuild etcd snapshot restore FILE`: the whole control plane goes back to what the snapshot holds. */
-const restoreSnapshot = (outer: Context, flags: RestoreSnapshotOptions, file: string | undefined): Promise<number> =>
+const restoreSnapshot = (outer: Context, flags: RestoreSnapshotOptions, file: string): Promise<number> =>
   withRun(outer, flags, { command: 'etcd snapshot restore', json: 'events', acceptsUnknownDead: true }, async (run) => {
     const { restore, refuse } = await restoreOf(run, file);
     const { inventory, snapshot } = restore;

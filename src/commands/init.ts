@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { isIPv4 } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
@@ -12,6 +12,7 @@ import { guide, showDiscovery, withDiscovery } from './init-guide.ts';
 import { sharedNetworks } from './init-networks.ts';
 import { type Answers, hostsOf, parseHost, SCHEMA_FILE, skeleton, topology } from './init-skeleton.ts';
 import type { InitOptions } from './inventory.command.ts';
+import { isSpecial } from './own-file.ts';
 
 const EXAMPLE = { controlPlane: ['192.0.2.11'], worker: ['192.0.2.21', '192.0.2.22'] } as const;
 
@@ -93,9 +94,26 @@ async function schemaBeside(inventory: string): Promise<string> {
   }
 }
 
-/** Refuses a file that holds something. An empty one is left by a shell whose `> FILE` got no text. */
+const unwritable = (name: string, error: unknown): UsageError =>
+  new UsageError(`${name} cannot be written: ${systemText(error)}`, {
+    remedy: 'name another file, or make its folder first',
+    cause: error,
+  });
+
+/**
+ * Refuses a file that cannot be written, and one that holds something. An empty one is left by a shell whose `> FILE`
+ * got no text.
+ */
 function refuseFile(name: string, file: string): void {
-  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) === 0) return;
+  try {
+    accessSync(dirname(file), constants.W_OK);
+    const there = statSync(file, { throwIfNoEntry: false });
+    if (there === undefined || (there.isFile() && there.size === 0)) return;
+  } catch (error) {
+    throw unwritable(name, error);
+  }
+  if (isSpecial(file))
+    throw new UsageError(`${name} is no file`, { remedy: 'name a new file, or print the inventory: kbuild init -' });
   throw new UsageError(`${name} is there already`, { remedy: 'choose another name, or remove it first' });
 }
 
@@ -108,10 +126,7 @@ async function writeNew(name: string, file: string, text: string): Promise<void>
     await rename(temporary, file);
   } catch (error) {
     await rm(temporary, { force: true });
-    throw new UsageError(`${name} cannot be written: ${systemText(error)}`, {
-      remedy: 'name another file, or make its folder first',
-      cause: error,
-    });
+    throw unwritable(name, error);
   }
 }
 

@@ -1,11 +1,11 @@
 import { X509Certificate } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { access, constants, open, readFile, rename, rm } from 'node:fs/promises';
+import { access, constants, open, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { spkiFingerprint } from '../certificates/fingerprint.value.ts';
 import { isDue, type Validity } from '../certificates/validity.value.ts';
 import type { ClusterUp, ClusterView } from '../cluster/fleet/view.ts';
-import { noCluster } from '../cluster/live.ts';
+import { notLive } from '../cluster/live.ts';
 import { casOf } from '../cluster/standings.ts';
 import { ConnectError, UsageError } from '../errors.ts';
 import { apiServerUrl } from '../inventory/api-server.ts';
@@ -21,6 +21,7 @@ import { revealed, type Secret } from '../shell/secret.ts';
 import { sh } from '../shell/sh.ts';
 import { systemText } from '../shell/text.ts';
 import type { On } from '../ssh/remote.ts';
+import { isSpecial } from './own-file.ts';
 import type { KubeconfigOptions } from './tools.command.ts';
 
 /** What a copy of admin.conf shows: whose CA it trusts first (fingerprint), and when its certificate is valid. */
@@ -58,8 +59,15 @@ function administratorCopy(text: string): AdministratorCopy | undefined {
   }
 }
 
-/** Writes text into a file that no other user can ever read: mode 0600 before the first byte, then renamed. */
+/**
+ * Writes text into a file that no other user can ever read: mode 0600 before the first byte, then renamed. A pipe or a
+ * device gets the text: a rename would put a file in the place of /dev/null.
+ */
 export async function writePrivate(path: string, content: Secret): Promise<void> {
+  if (isSpecial(path)) {
+    await writeFile(path, revealed(content));
+    return;
+  }
   const temporary = `${path}.${String(process.pid)}.tmp`;
   const file = await open(temporary, 'wx', 0o600);
   try {
@@ -165,8 +173,9 @@ export const runKubeconfig = (outer: Context, flags: KubeconfigOptions): Promise
     const fleet = connected.observations.fleet();
     const { cluster } = fleet;
     if (cluster.state !== 'up') {
-      const error = (why: string): ConnectError => new ConnectError(inventory.name, why, { retryable: false });
-      throw cluster.state === 'down' ? error(cluster.reason) : noCluster(fleet, error('no cluster was found'));
+      throw cluster.state === 'down'
+        ? new ConnectError(inventory.name, cluster.reason, { retryable: false })
+        : notLive({ inventory, fleet })!;
     }
     const admin = await fetchKubeconfig(inventory, cluster, connected.on);
     if (flags.merge === undefined) {

@@ -5,7 +5,7 @@ import { constants as system, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { administratorOn, apiServerAt } from '../cluster/fleet/channel.ts';
 import { Detour } from '../cluster/fleet/https-peer.ts';
-import { noCluster } from '../cluster/live.ts';
+import { notLive } from '../cluster/live.ts';
 import { ConnectError, UsageError } from '../errors.ts';
 import { controlPlanes } from '../inventory/hosts.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
@@ -89,7 +89,7 @@ async function listening(run: Run): Promise<ApiListener> {
   const error = (host: string, why: string, remedy?: string): ConnectError =>
     new ConnectError(host, why, { retryable: false, ...(remedy === undefined ? {} : { remedy }) });
   if (cluster.state === 'down') throw error(inventory.name, cluster.reason);
-  if (cluster.state === 'absent') throw noCluster(fleet, error(inventory.name, 'no cluster was found'));
+  if (cluster.state === 'absent') throw notLive({ inventory, fleet })!;
   const host = controlPlanes(inventory).find(({ name }) => name === cluster.via)!;
   const remote = connected.remotes.find((one) => one.host.name === host.name)!;
   if (isWindowsRemote(remote)) throw new TypeError(`${host.name} is a Windows host`);

@@ -1,6 +1,22 @@
-import { closeSync, openSync, readSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { UsageError } from '../errors.ts';
 import { systemText } from '../shell/text.ts';
+
+/** True for a pipe or a device, e.g. /dev/stdout: it is written, and never replaced. @throws the system's error */
+export function isSpecial(path: string): boolean {
+  const there = statSync(path, { throwIfNoEntry: false });
+  return there !== undefined && !there.isFile() && !there.isDirectory();
+}
 
 /** What a file begins with; undefined: there is none. */
 function beginningOf(path: string, length: number): string | undefined {
@@ -37,13 +53,11 @@ function replace(path: string, content: string): void {
  */
 export function writeOwnFile(path: string, content: string, begins: string): void {
   try {
-    const there = statSync(path, { throwIfNoEntry: false });
-    // A pipe or a device, e.g. /dev/stdout.
-    if (there !== undefined && !there.isFile() && !there.isDirectory()) {
+    if (isSpecial(path)) {
       writeFileSync(path, content);
       return;
     }
-    if (there === undefined) {
+    if (!existsSync(path)) {
       replace(path, content);
       return;
     }

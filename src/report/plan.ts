@@ -5,8 +5,15 @@ import type { Phase } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
 import { counted, grouped, hostList } from './text.ts';
 
-/** Hosts that a run left out, the changes that wait for them, and what to do. Empty where no host was left out. */
-export function leftOutText(unreachable: Fleet['unreachable'], waiting: readonly WaitingChange[]): string {
+/**
+ * Hosts that a run left out, the changes that wait for them, and what to do: `command` once more. Empty where no host
+ * was left out.
+ */
+export function leftOutText(
+  unreachable: Fleet['unreachable'],
+  waiting: readonly WaitingChange[],
+  command = 'up',
+): string {
   if (unreachable.length === 0) return '';
   const names = unreachable
     .map(({ host, error }) => `${host.name} (${error instanceof Refused ? 'refused' : 'does not answer'})`)
@@ -22,7 +29,7 @@ export function leftOutText(unreachable: Fleet['unreachable'], waiting: readonly
     `left out: ${names}`,
     ...(bySummary.size === 0 ? [] : ['waiting for every control plane:']),
     ...[...bySummary].map(([summary, hosts]) => `  ${hosts.join(', ')}: ${summary}`),
-    `  → when this is mended, run \`kbuild up\` again${remove}`,
+    `  → when this is mended, run \`kbuild ${command}\` again${remove}`,
     '',
   ].join('\n');
 }

@@ -145,7 +145,8 @@ export function reportLeftOut(run: Run, waiting: readonly WaitingChange[]): read
   const { unreachable } = run.connected.observations.fleet();
   if (unreachable.length === 0) return [];
   run.emit({ kind: 'waits-for-hosts', hosts: leftOutHosts(run), changes: waiting });
-  run.context.err(leftOutText(unreachable, waiting));
+  // What `up` does not do is done by the same command alone.
+  run.context.err(leftOutText(unreachable, waiting, run.command.startsWith('certs ') ? run.command : 'up'));
   return unreachable.map(({ error }) => exitCodeOf(error));
 }
 

@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Ajv } from 'ajv';
@@ -269,6 +269,18 @@ describe('init --hosts, without SSH', () => {
       /^no\/x\.yaml cannot be written: /,
     );
   });
+});
+
+test('init says that its file cannot be written before it asks', async () => {
+  answers = ['prod'];
+  await expect(runInit(context(), { inventory: 'no/x.yaml' })).rejects.toThrow(/^no\/x\.yaml cannot be written: /);
+  expect(answers).toEqual(['prod']);
+  expect(err).toBe('');
+});
+
+test('init puts no file in the place of a device', async () => {
+  await expect(runInit(context(), { inventory: '/dev/null', name: 'prod' })).rejects.toThrow(/^\/dev\/null is no file/);
+  expect(statSync('/dev/null').isCharacterDevice()).toBe(true);
 });
 
 test('init: a name that YAML would take for a number is quoted', async () => {

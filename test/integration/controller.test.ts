@@ -151,6 +151,16 @@ test(
   },
 );
 
+test.each(['$K schema', '$K explain', '$K validate $I --json', '$K facts $I --json', '$K init -'])(
+  '%s into a full disk is exit 2, and never 0',
+  { tags: ['linux'] },
+  (command) => {
+    const ran = shell(`${command} > /dev/full`, inventoryOf(1));
+    expect(ran.stderr).toMatch(/^kbuild: standard output cannot be written: the disk is full\n {2}→ make room/m);
+    expect(ran.status).toBe(2);
+  },
+);
+
 test('a full disk under the log ends the log, once, and not the run', { tags: ['linux'] }, () => {
   const ran = shell('$K facts $I --log-file /dev/full', inventoryOf(2));
   expect(ran.stderr.match(/the log \/dev\/full ends here: ENOSPC/g)).toHaveLength(1);

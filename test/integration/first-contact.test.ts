@@ -56,15 +56,17 @@ function kbuild(args: readonly string[], env: Readonly<Record<string, string>> =
 
 const FINGERPRINT = /ED25519 key fingerprint is (SHA256:[\w+/]{43})$/m;
 
-describe.each([
+describe.each<readonly [command: string, words: readonly string[]]>([
   ['check', []],
   ['plan', []],
   ['up', ['--yes']],
   ['status', []],
   ['kubeconfig', []],
   ['certs', []],
+  ['certs', ['recover']],
+  ['proxy', []],
   ['upgrade', ['--yes']],
-] as const)('kbuild %s on a host whose key is not known', (command, flags) => {
+])('kbuild %s %j on a host whose key is not known', (command, flags) => {
   test('ends with exit 3, and the fingerprint and the way to go are said once, at the end', () => {
     const ran = kbuild([command, ...flags, '-i', inventory({ ...good(), knownHostsFile: at('none-known') })]);
     expect(ran.status).toBe(3);
@@ -142,6 +144,12 @@ describe('kbuild plan on a host that cannot be reached ends with exit 3, and its
     const gone = kbuild(['plan', '-i', inventory(ssh)], env);
     expect(gone.stderr.trimEnd()).toMatch(/agent does not answer: .*\n {2}→ start one: .*; or set ssh\.identityFile$/);
   });
+});
+
+test('etcd snapshot restore says first that there is no such file', () => {
+  const ran = kbuild(['etcd', 'snapshot', 'restore', 'nothing.db', '-i', inventory(good())]);
+  expect(ran.stderr).toMatch(/^kbuild: there is no snapshot \S+nothing\.db; no host was contacted\n {2}→ name a file/);
+  expect(ran.status).toBe(2);
 });
 
 test('validate names a key file that this machine does not have, and where it stands', () => {
@@ -227,6 +235,21 @@ describe('a host that is not as kbuild needs it', { tags: ['root', 'bash'] }, ()
       expect(ran.stderr).not.toContain('could not tell');
     } finally {
       await server.stop();
+    }
+  });
+
+  test('without a cluster: what needs one is refused with the command that builds it', () => {
+    const bin = at('kubectl-bin');
+    mkdirSync(bin);
+    writeFileSync(join(bin, 'kubectl'), '#!/bin/sh\n', { mode: 0o755 });
+    const file = inventory(good());
+    for (const words of ['kubeconfig', 'proxy', 'certs recover', 'kubectl'].map((text) => text.split(' '))) {
+      const rest = words[0] === 'kubectl' ? ['--', 'get', 'nodes'] : [];
+      const ran = kbuild([...words, '-i', file, ...rest], { PATH: `${bin}:${ENV.PATH}` });
+      expect(ran.stderr.trimEnd(), words.join(' ')).toMatch(
+        /kbuild: prod: refused: there is no cluster yet\n {2}→ build it: `kbuild up`/,
+      );
+      expect(ran.status, words.join(' ')).toBe(7);
     }
   });
 

@@ -74,6 +74,7 @@ test('the report of hosts that were left out names them, the changes that wait f
       '',
     ].join('\n'),
   );
+  expect(leftOutText([gone(cp2, true)], waiting, 'certs recover')).toContain('run `kbuild certs recover` again');
   expect(leftOutText([], [])).toBe('');
 });
 

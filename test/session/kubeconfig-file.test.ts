@@ -1,17 +1,27 @@
 // @module-tag openssl
 /** When kbuild writes the operator's copy of admin.conf, although there is nothing to do. */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { stringify } from 'yaml';
 import { spkiFingerprint } from '../../src/certificates/fingerprint.value.ts';
 import type { ClusterView } from '../../src/cluster/fleet/view.ts';
-import { fetchKubeconfig, writeKubeconfig } from '../../src/commands/kubeconfig.ts';
+import { fetchKubeconfig, writeKubeconfig, writePrivate } from '../../src/commands/kubeconfig.ts';
 import type { Inventory } from '../../src/inventory/inventory.ts';
 import type { Run } from '../../src/session/run.ts';
-import { revealed } from '../../src/shell/secret.ts';
+import { revealed, Secret } from '../../src/shell/secret.ts';
 import { clusterOf, cp1, inventoryOf } from '../fakes/cluster.ts';
 import { recordingOn } from '../fakes/on.ts';
 
@@ -143,6 +153,21 @@ test.each([
   const before = text();
   expect((await afterwards(before, { admin: conf(ca, certificate(ADMIN, 700)), days: 9 })).text).toBe(before);
 });
+
+test(
+  'a pipe gets the kubeconfig and stays a pipe: no file takes the place of /dev/null',
+  { tags: ['linux'] },
+  async () => {
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    const file = openSync(pipe, constants.O_RDWR | constants.O_NONBLOCK);
+    await writePrivate(pipe, Secret.of('a: b\n'));
+    const bytes = Buffer.alloc(9);
+    expect(bytes.subarray(0, readSync(file, bytes)).toString()).toBe('a: b\n');
+    closeSync(file);
+    expect(statSync(pipe).isFIFO()).toBe(true);
+  },
+);
 
 test('a folder that cannot be written is named, with how to choose another one', async () => {
   const { run } = idle({ admin: conf(ca, certificate(ADMIN, 700)) });
