@@ -35,7 +35,7 @@ const RENEWED = 'echo "cp3_1|15|2026-11-26T10:00:0$n.000000Z"';
 const STALE = 'echo "cp3_1|15|2026-11-26T10:00:00.000000Z"';
 
 /** What is missing, as the gate says it, when it has looked on for so many seconds. */
-function needed(seen: Seen, seconds = 2, broken = 0): readonly string[] {
+function needed(seen: Seen, seconds = 1, broken = 0): readonly string[] {
   const pods = COMPONENTS.flatMap((component) =>
     PLANES.map(
       (node) =>
@@ -132,8 +132,8 @@ describe('keeps it while', () => {
 
 test('does not call broken what may only start again on the host itself', () => {
   const pods = { 'kube-scheduler cp1': 'false -', 'kube-scheduler cp2': 'false CrashLoopBackOff' };
-  expect(needed({ pods }, 2, 30)).toEqual(['needed: kube-scheduler of cp2 ready (found: CrashLoopBackOff)']);
-  expect(needed({ servers: { cp1: 'refused', cp2: 'refused' } }, 2, 30)).toEqual([
+  expect(needed({ pods }, 1, 30)).toEqual(['needed: kube-scheduler of cp2 ready (found: CrashLoopBackOff)']);
+  expect(needed({ servers: { cp1: 'refused', cp2: 'refused' } }, 1, 30)).toEqual([
     'needed: the API server of cp2 ready (found: refused)',
   ]);
 });
