@@ -1,5 +1,6 @@
 import type { ClientHttp2Session } from 'node:http2';
-import { administratorOn, apiServerAt, METADATA_OF_ONE, METADATA_ONLY } from '../cluster/fleet/channel.ts';
+import { administratorOn, METADATA_OF_ONE, METADATA_ONLY } from '../cluster/fleet/channel.ts';
+import { apiServerAt } from '../cluster/fleet/places.ts';
 import { type ClientIdentity, type Forward, httpsPeer, type HttpsPeer } from '../cluster/fleet/https-peer.ts';
 import { controlPlanes } from '../inventory/hosts.ts';
 import type { Run } from '../session/run.ts';

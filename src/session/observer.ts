@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { ownCommands, type Told } from '../cluster/fleet/channel.ts';
+import { firstChannels } from '../cluster/fleet/first-channels.ts';
 import type { Observed } from '../cluster/fleet/fleet.ts';
 import type { Forward } from '../cluster/fleet/https-peer.ts';
 import type { LinuxFacts } from '../cluster/fleet/linux.ts';
@@ -61,24 +62,35 @@ export function observerOf(
     const facts = await observeWindows((...asked) => remote.ask(...asked), subject, tools, names);
     return { os: 'windows', host, facts };
   };
-  // What the first control plane tells of itself beside the deciding facts, until the cluster is observed.
+  // What the first control plane tells of itself beside the deciding facts, until the cluster is observed, and the
+  // channels that are opened meanwhile.
   const own = new Map<string, Told>();
+  const channels = firstChannels(inventory, forward);
   const [first] = controlPlanes(inventory);
   const ownOf = { cluster: true, etcd: inventory.etcd.topology === 'stacked' };
   const linux = async (host: LinuxHost, wanted?: WantedFacts): Promise<Observed> => {
     const { loginMs } = linuxRemote(host).transport;
     const told = (answers: Told): void => void own.set(host.name, answers);
-    const beside = wanted === DECIDING && host === first ? { commands: ownCommands(ownOf), told } : undefined;
+    const isFirst = wanted === DECIDING && host === first;
+    const beside = isFirst ? { commands: ownCommands(ownOf), told } : undefined;
     const subject = { inventory: inventoryOn(inventory, host), host, watched: watched(host) };
-    return { os: 'linux', host, facts: await observeLinux(ask(host), subject, { ...tools, loginMs, beside }, wanted) };
+    const facts = observeLinux(ask(host), subject, { ...tools, loginMs, beside }, wanted);
+    if (isFirst) channels.open(host);
+    return { os: 'linux', host, facts: await facts };
   };
   return {
     host: (host, wanted) => (host.os === 'windows' ? windows(host, wanted as string[]) : linux(host, wanted)),
-    cluster: (hosts, parts) => {
+    cluster: async (hosts, parts) => {
       const before = new Map(own);
       own.clear();
       const told = ({ name }: LinuxHost): Told | undefined => before.get(name);
-      return observeCluster(inventory, hosts, ask, objects, { ...tools, forward, told }, parts);
+      const first = channels.taken();
+      try {
+        const reach = { ...tools, forward: first.forward, told };
+        return await observeCluster(inventory, hosts, ask, objects, reach, parts);
+      } finally {
+        first.end();
+      }
     },
   };
 }

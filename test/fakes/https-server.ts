@@ -33,6 +33,8 @@ export interface FakeHttpsServer {
   readonly requests: readonly string[];
   /** Settles when a request whose line contains the text has come. */
   readonly asked: (part: string) => Promise<void>;
+  /** Where it listens, on 127.0.0.1. */
+  readonly port: number;
   /** Leads every address to this server. */
   readonly forward: Forward;
   /** Addresses that were wanted. */
@@ -78,6 +80,7 @@ export async function fakeHttpsServer(
   return {
     requests,
     addresses,
+    port,
     asked: (part) =>
       new Promise((resolve) => {
         const look = (): void => {

@@ -44,7 +44,7 @@ async function observing(own = ownFrames()) {
   );
   running.push(server);
   const { asked, remotes } = remotesOf([cp1, cp2], server.forward, own);
-  return { asked, observer: observerOf(inventory, remotes, () => 0) };
+  return { asked, addresses: () => server.addresses, observer: observerOf(inventory, remotes, () => 0) };
 }
 
 describe('the first control plane', () => {
@@ -62,6 +62,17 @@ describe('the first control plane', () => {
     await observer.cluster(hosts, ['nodes']);
     await observer.cluster(hosts, ['nodes']);
     expect(asked).toEqual(['cp1 facts+own', 'cp1 own']);
+  });
+
+  test('has channels opened to all that is asked there while it tells its facts, each of which is used', async () => {
+    const { observer, addresses } = await observing();
+    const telling = observer.host(cp1, DECIDING);
+    const early = [...addresses()];
+    expect(early.toSorted()).toEqual(['10.0.0.11:2379', '10.0.0.11:6443', '127.0.0.1:2379', 'k8s.example:6443']);
+    await observer.cluster([await telling], ['nodes', 'etcd', 'endpoint']);
+    expect(addresses().slice(early.length), 'etcd of others than the first').not.toContainEqual(
+      expect.stringMatching(/^(?:10\.0\.0\.11|127\.0\.0\.1|k8s\.example):/),
+    );
   });
 
   test('is asked its facts alone when the cluster is not observed next', async () => {

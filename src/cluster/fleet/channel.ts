@@ -1,5 +1,3 @@
-import { endpointHost, endpointParts, hostPort, loopbackOf } from '../../inventory/addresses.ts';
-import { apiPort } from '../../inventory/api-server.ts';
 import type { Inventory, LinuxHost } from '../../inventory/inventory.ts';
 import { type JsonObject, kubeconfigOf, objectOf, objectsOf, textIn, within } from '../../shell/decode.ts';
 import { revealed, Secret } from '../../shell/secret.ts';
@@ -8,6 +6,7 @@ import type { Remote } from '../../ssh/remote.ts';
 import { type Answer, framedScript, readFrames } from './framed-script.ts';
 import { type ClientIdentity, Detour, type Forward, type HttpAnswer, httpsPeer, type HttpsPeer } from './https-peer.ts';
 import type { Ask } from './observe-linux.ts';
+import { apiServerAt } from './places.ts';
 
 const decoded = (data: unknown): string => Buffer.from(textIn(data), 'base64').toString('utf8');
 
@@ -183,25 +182,6 @@ function refusalOf({ status, body }: HttpAnswer): Error {
     return new Error(`Error from server (${String(status)}): ${body.trim()}`);
   }
 }
-
-/** Where a control plane's own API server listens. */
-export const apiServerAt = (
-  inventory: Inventory,
-  host: LinuxHost,
-): { readonly host: string; readonly port: number } => ({
-  host: host.internalAddress,
-  port: apiPort(inventory),
-});
-
-/** The member of etcd on a control plane, where etcdctl finds it too (`withEtcd`). */
-export const localEtcd = ({ internalAddress }: LinuxHost): string =>
-  `https://${hostPort(loopbackOf(internalAddress), 2379)}`;
-
-/** Where the cluster's endpoint is. */
-export const endpointAt = ({ endpoint }: Inventory): { readonly host: string; readonly port: number } => ({
-  host: endpointHost(endpoint),
-  port: endpointParts(endpoint)?.port ?? 443,
-});
 
 /** Begins to ask a control plane. Close it: until then the administrator's certificate is in memory. */
 export function clusterChannel(

@@ -44,27 +44,37 @@ async function statusOf(peer: HttpsPeer, endpoint: string): Promise<readonly Jso
 
 /**
  * Members, health, status and alarms of etcd, by its HTTP gateway: the text that `templates/cluster/etcd-view.sh`
- * prints, for the same parser. `localUrl`: the local member's client URL. Rejects if the local member does not tell the
+ * prints, for the same parser. `localUrl`: the local member's client URL. `expected`: client URLs that are probably
+ * among those of the members, which are asked before that is known. Rejects if the local member does not tell the
  * members; what else does not answer is left out.
  */
-export async function etcdByGateway(peers: EtcdPeers, localUrl: string): Promise<string> {
+export async function etcdByGateway(
+  peers: EtcdPeers,
+  localUrl: string,
+  expected: readonly string[] = [],
+): Promise<string> {
   const local = peers(localUrl);
   const alarms = call(local, '/v3/maintenance/alarm', { action: 'GET' });
   alarms.catch(() => undefined);
+  const asked = new Map<string, Promise<readonly [JsonObject, readonly JsonObject[]]>>();
+  const answersOf = (url: string) => {
+    const known = asked.get(url) ?? Promise.all([healthOf(peers(url), url, alarms), statusOf(peers(url), url)]);
+    asked.set(url, known);
+    known.catch(() => undefined);
+    return known;
+  };
+  for (const url of expected) void answersOf(url);
   const members = await call(local, '/v3/cluster/member/list', { linearizable: true });
   const urls = objectsOf(objectOf(JSON.parse(members))['members']).flatMap(({ clientURLs }) => textsIn(clientURLs));
-  const [health, status] = await Promise.all([
-    Promise.all(urls.map((url) => healthOf(peers(url), url, alarms))),
-    Promise.all(urls.map((url) => statusOf(peers(url), url))),
-  ]);
+  const answers = await Promise.all(urls.map(answersOf));
   const raised = await alarms.catch((error: unknown) => {
     if (error instanceof Detour) throw error;
     return '';
   });
   return [
     `members ${members}`,
-    `health ${JSON.stringify(health)}`,
-    `status ${JSON.stringify(status.flat())}`,
+    `health ${JSON.stringify(answers.map(([health]) => health))}`,
+    `status ${JSON.stringify(answers.flatMap(([, status]) => status))}`,
     `alarms ${raised}`,
   ].join('\n');
 }

@@ -146,8 +146,44 @@ export const tokensOver: Over = async ({ get }) => {
     .join('\n');
 };
 
+/** How the API calls a kind of objects. */
+interface Resource {
+  readonly name: string;
+  readonly isNamespaced: boolean;
+}
+
+const inNamespace = (name: string): Resource => ({ name, isNamespaced: true });
+const inCluster = (name: string): Resource => ({ name, isNamespaced: false });
+
+/**
+ * Kinds that every version of Kubernetes that kbuild knows has (its OpenAPI, api/openapi-spec): to ask for them costs a
+ * round trip.
+ */
+const BUILT_IN: Readonly<Record<string, Readonly<Record<string, Resource>>>> = {
+  v1: {
+    ConfigMap: inNamespace('configmaps'),
+    Namespace: inCluster('namespaces'),
+    Secret: inNamespace('secrets'),
+    Service: inNamespace('services'),
+    ServiceAccount: inNamespace('serviceaccounts'),
+  },
+  'apps/v1': { DaemonSet: inNamespace('daemonsets'), Deployment: inNamespace('deployments') },
+  'rbac.authorization.k8s.io/v1': {
+    ClusterRole: inCluster('clusterroles'),
+    ClusterRoleBinding: inCluster('clusterrolebindings'),
+    Role: inNamespace('roles'),
+    RoleBinding: inNamespace('rolebindings'),
+  },
+};
+
 /** Of a group and version: the resource of each kind. Undefined where the API has no such version. */
-async function resourcesOf({ find }: ClusterChannel, apiVersion: string) {
+async function resourcesOf(
+  { find }: ClusterChannel,
+  apiVersion: string,
+  kinds: readonly string[],
+): Promise<ReadonlyMap<string, Resource> | undefined> {
+  const builtIn = new Map(Object.entries(BUILT_IN[apiVersion] ?? {}));
+  if (kinds.every((kind) => builtIn.has(kind))) return builtIn;
   const found = await find(apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`);
   if (found === undefined) return undefined;
   const resources = objectsOf(objectOf(JSON.parse(found))['resources']);
@@ -164,9 +200,12 @@ async function pathsOf(
   wanted: readonly JsonObject[],
 ): Promise<readonly (string | undefined)[]> {
   const versions = [...new Set(wanted.map(({ apiVersion }) => textIn(apiVersion)))];
-  const known = new Map(
-    await Promise.all(versions.map(async (version) => [version, await resourcesOf(channel, version)] as const)),
+  const kindsOf = (version: string): readonly string[] =>
+    wanted.filter(({ apiVersion }) => textIn(apiVersion) === version).map(({ kind }) => textIn(kind));
+  const resources = versions.map(
+    async (version) => [version, await resourcesOf(channel, version, kindsOf(version))] as const,
   );
+  const known = new Map(await Promise.all(resources));
   return wanted.map((object) => {
     const version = textIn(object['apiVersion']);
     const resource = known.get(version)?.get(textIn(object['kind']));

@@ -16,7 +16,7 @@ import { clockOf, lines, probe, type Probe } from '../../shell/probe.ts';
 import { sh } from '../../shell/sh.ts';
 import { script } from '../../templates.ts';
 import { kubeadmRulesProbe } from '../../upgrade/addons.facts.ts';
-import { apiServerAt, endpointAt, localEtcd } from './channel.ts';
+import { advertisedEtcd, apiServerAt, endpointAt, localEtcd } from './places.ts';
 import { etcdByGateway } from './etcd-gateway.ts';
 import type { FactsOf } from './framed-script.ts';
 import { kubeletsProbe } from './kubelets.ts';
@@ -170,7 +170,9 @@ const tokens = (tool: readonly string[]) =>
 /** Etcd beside the API server. An etcd of the user's is the user's to watch. */
 const etcd = (inventory: Inventory, host: LinuxHost): ClusterProbe<EtcdView> =>
   inventory.etcd.topology === 'stacked'
-    ? both(probe(etcdCommand(inventory, host), parseEtcd), ({ etcdPeer }) => etcdByGateway(etcdPeer, localEtcd(host)))
+    ? both(probe(etcdCommand(inventory, host), parseEtcd), ({ etcdPeer }) =>
+        etcdByGateway(etcdPeer, localEtcd(host), controlPlanes(inventory).map(advertisedEtcd)),
+      )
     : both(
         probe(sh`echo external`, () => ({ members: [], alarms: [] })),
         () => Promise.resolve('external'),

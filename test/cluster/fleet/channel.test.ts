@@ -104,7 +104,13 @@ describe('the cluster over SSH’s own channel', () => {
       kubeletRequests: [],
     });
     expect(new Set(requests).size, 'no path is asked twice but those of members of etcd').toBeGreaterThan(15);
-    expect(addresses.toSorted()).toEqual(['10.0.0.11:6443', '10.77.0.13:2379', '127.0.0.1:2379', 'k8s.example:6443']);
+    expect(addresses.toSorted()).toEqual([
+      '10.0.0.11:2379',
+      '10.0.0.11:6443',
+      '10.77.0.13:2379',
+      '127.0.0.1:2379',
+      'k8s.example:6443',
+    ]);
   });
 
   test('costs one small script on the host, whose kubeconfig and keys are in no fact', async () => {
