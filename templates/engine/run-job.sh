@@ -11,11 +11,11 @@ until [ "$(date +%s)" -ge "$end" ]; do
   case " $($KUBECTL -n "$NAMESPACE" get "$job" -o "jsonpath=$true" || true)" in
     *' Complete '*) exit 0 ;;
     *' Failed '*)
-      echo "the Job $NAME in $NAMESPACE has failed, on which the objects after it depend: kubectl -n $NAMESPACE logs $job" >&2
+      echo "the Job $NAME in $NAMESPACE failed: kubectl -n $NAMESPACE logs $job" >&2
       exit 1
       ;;
   esac
   sleep 1
 done
-echo "the Job $NAME in $NAMESPACE, on which the objects after it depend, has not completed within $LIMIT s: kubectl -n $NAMESPACE describe $job" >&2
+echo "the Job $NAME in $NAMESPACE did not complete within $LIMIT s: kubectl -n $NAMESPACE describe $job" >&2
 exit 1

@@ -39,12 +39,12 @@ test('a Job that fails ends it at once with the command that shows why', () => {
   const { status, stderr } = ran(['echo "FailureTarget Failed "']);
   expect(status).toBe(1);
   expect(stderr).toContain(
-    'the Job migrate in shop has failed, on which the objects after it depend: kubectl -n shop logs',
+    'the Job migrate in shop failed: kubectl -n shop logs',
   );
 });
 
 test('a Job that does not end is not waited for without end', () => {
   const { status, stderr } = ran(["echo ''"], { limit: '0' });
   expect(status).toBe(1);
-  expect(stderr).toContain('has not completed within 0 s');
+  expect(stderr).toContain('did not complete within 0 s');
 });

@@ -1,7 +1,7 @@
 /** The Helm that kbuild runs: that of PATH, or one that it downloads once. */
 import { createHash, randomUUID } from 'node:crypto';
 import { chmod, mkdir, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
+import { arch, homedir, platform, userInfo } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 
@@ -37,7 +37,7 @@ export interface HelmSite {
 /** The published Helm, for this machine. */
 export const publishedHelm = (fetch: HelmSite['fetch']): HelmSite => ({
   fetch,
-  platform: `${process.platform}-${process.arch === 'x64' ? 'amd64' : process.arch}`,
+  platform: `${platform()}-${arch() === 'x64' ? 'amd64' : arch()}`,
   archives: ARCHIVES,
 });
 
@@ -74,7 +74,7 @@ function fileIn(tar: Uint8Array, wanted: string): Uint8Array {
 async function isOwnProgram(path: string): Promise<boolean> {
   try {
     const { uid, mode } = await stat(path);
-    return uid === process.geteuid?.() && (mode & 0o022) === 0;
+    return uid === userInfo().uid && (mode & 0o022) === 0;
   } catch {
     return false;
   }
