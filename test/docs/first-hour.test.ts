@@ -215,7 +215,8 @@ test('each of D1 to D30 is named once, in order', () => {
   expect(HELD.map(([defect]) => defect)).toEqual(Array.from({ length: 30 }, (_, i) => `D${String(i + 1)}`));
 });
 
-test.each(HELD)('%s (%s): the tests that hold it are there', (_defect, _what, ...held) => {
+test.each(HELD)('%s (%s): the tests that hold it are there', (_defect, _what, ...rest) => {
+  const held = rest as readonly (readonly [file: string, name: string])[];
   expect(held.length).toBeGreaterThan(0);
   for (const [file, name] of held) {
     expect(existsSync(at(file)), file).toBe(true);

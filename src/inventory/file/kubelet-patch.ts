@@ -119,7 +119,8 @@ function argumentProblems(name: string, patch: unknown, isOwnNetwork: boolean): 
   if (component === undefined) return [];
   const operations = operationsIn(patch);
   const containers = containersOf(component, patch);
-  const instead = `use extraArgs of kubeadm.cluster for ${component}, or add one with ${component}+json.yaml at ${COMMAND}/-`;
+  const another = `add one with ${component}+json.yaml at ${COMMAND}/-`;
+  const instead = `use extraArgs of kubeadm.cluster for ${component}, or ${another}`;
   const owned = textsIn([operations.map(({ value }) => value), containers]).flatMap((text) => {
     const [, flag, value] = /^--([\w-]+)(?:=(.*))?$/s.exec(text) ?? [];
     return (
