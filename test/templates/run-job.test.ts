@@ -38,9 +38,7 @@ test('deletes the Job first that it replaces', () => {
 test('a Job that fails ends it at once with the command that shows why', () => {
   const { status, stderr } = ran(['echo "FailureTarget Failed "']);
   expect(status).toBe(1);
-  expect(stderr).toContain(
-    'the Job migrate in shop failed: kubectl -n shop logs',
-  );
+  expect(stderr).toContain('the Job migrate in shop failed: kubectl -n shop logs');
 });
 
 test('a Job that does not end is not waited for without end', () => {
