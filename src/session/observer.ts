@@ -28,13 +28,8 @@ export interface Observer {
   readonly cluster: (hosts: readonly Observed[], parts?: readonly ClusterPart[]) => Promise<ClusterView>;
 }
 
-/** `remotes`: the connections so far, by host. */
-export function observerOf(
-  inventory: Inventory,
-  remotes: ReadonlyMap<string, HostRemote>,
-  nowMs: () => number,
-): Observer {
-  const tools = { nowMs, nonce: () => randomBytes(12).toString('hex') };
+/** How Linux hosts are reached over the connections so far. */
+function linuxRemotes(remotes: ReadonlyMap<string, HostRemote>) {
   const linuxRemote = ({ name }: LinuxHost): LinuxRemote => {
     const remote = remotes.get(name)!;
     if (isWindowsRemote(remote)) throw new TypeError(`${name} is a Windows host`);
@@ -48,6 +43,17 @@ export function observerOf(
     (host: LinuxHost): Forward =>
     (address, port) =>
       linuxRemote(host).forward(address, port);
+  return { linuxRemote, ask, forward };
+}
+
+/** `remotes`: the connections so far, by host. */
+export function observerOf(
+  inventory: Inventory,
+  remotes: ReadonlyMap<string, HostRemote>,
+  nowMs: () => number,
+): Observer {
+  const tools = { nowMs, nonce: () => randomBytes(12).toString('hex') };
+  const { linuxRemote, ask, forward } = linuxRemotes(remotes);
   const objects = observedObjects(inventory);
   // This reads the steps of all phases, so it is done while the hosts answer, and not before the first is dialled.
   let declared: ReturnType<typeof watchedOn> | undefined;

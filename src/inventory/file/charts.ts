@@ -49,8 +49,8 @@ function orderOf(object: JsonObject): readonly [number, number] {
 /** A hook's Job without the field that has Kubernetes delete it, after which the next `up` would run it again. */
 function kept(object: JsonObject): JsonObject {
   if (object['kind'] !== 'Job' || annotation(object, 'helm.sh/hook') === '' || !isObject(object['spec'])) return object;
-  const { ttlSecondsAfterFinished: _, ...spec } = object['spec'];
-  return { ...object, spec };
+  const spec = Object.entries(object['spec']).filter(([name]) => name !== 'ttlSecondsAfterFinished');
+  return { ...object, spec: Object.fromEntries(spec) };
 }
 
 /** The objects of a rendering in the order in which they are applied, without those of tests and of uninstalling. */

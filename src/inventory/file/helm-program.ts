@@ -58,7 +58,7 @@ function fileIn(tar: Uint8Array, wanted: string): Uint8Array {
   const text = (at: number, length: number): string =>
     Buffer.from(tar.subarray(at, at + length))
       .toString('latin1')
-      .replace(/\0.*$/s, '');
+      .split('\0', 1)[0]!;
   for (let at = 0; at + BLOCK <= tar.length;) {
     const name = text(at, 100);
     const size = Number.parseInt(text(at + 124, 12).trim() || '0', 8);
