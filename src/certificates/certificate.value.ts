@@ -35,7 +35,7 @@ function derValues(bytes: Buffer): readonly DerValue[] {
 }
 
 /** The values inside a value. */
-export const inside = (value: DerValue): readonly DerValue[] => derValues(value.content);
+const inside = (value: DerValue): readonly DerValue[] => derValues(value.content);
 
 /** The key and the names of a certificate, or of a request. */
 export interface Certified {

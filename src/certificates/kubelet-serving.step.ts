@@ -82,7 +82,7 @@ const approval = ({ name, uid, resourceVersion }: KubeletRequest): string =>
   });
 
 /** The patch with a certificate that was signed elsewhere. Its uid protects another request of the same name. */
-export const issued = ({ uid }: KubeletRequest, certificate: string): string =>
+const issued = ({ uid }: KubeletRequest, certificate: string): string =>
   JSON.stringify({ metadata: { uid }, status: { certificate: Buffer.from(certificate).toString('base64') } });
 
 async function approve(target: Pick<Target<Kind>, 'inventory' | 'host' | 'fleet'>, asked: KubeletRequest, on: On) {

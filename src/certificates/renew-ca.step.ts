@@ -25,7 +25,7 @@ const onControlPlanes = (fleet: Fleet, name: KubeadmAuthority): readonly Authori
     .flatMap(({ facts }) => facts.authorities.files[name].bundle);
 
 /** The newest certificate of an authority; undefined if there is none. */
-export const newestOf = (fleet: Fleet, name: KubeadmAuthority): AuthorityCertificate | undefined =>
+const newestOf = (fleet: Fleet, name: KubeadmAuthority): AuthorityCertificate | undefined =>
   onControlPlanes(fleet, name).toSorted((a, b) => b.beginsMs - a.beginsMs || b.expiresMs - a.expiresMs)[0];
 
 /** The certificates of authorities that a run replaces, by their serial numbers. */

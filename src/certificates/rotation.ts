@@ -84,7 +84,7 @@ export const isSigning = (fleet: Fleet, name: RotatedName, { fresh }: Rotation):
   onControlPlanes(fleet).some((seen) => same(filesOn(seen, name).bundle[0], fresh));
 
 /** The stage of a rotation, as text for operators; `none` if no rotation is running. */
-export type Stage = 'none' | 'begun' | 'both are trusted' | 'the new one signs' | 'the old one goes';
+type Stage = 'none' | 'begun' | 'both are trusted' | 'the new one signs' | 'the old one goes';
 
 /** The stage of a rotation: that of the most advanced host. */
 export function stageOf(fleet: Fleet, name: RotatedName): Stage {

@@ -154,7 +154,7 @@ const keyOf = (inventory: Inventory, name: KubeadmAuthority): readonly SharedKey
     : [{ key: `${AUTHORITY_FILES[name]}.key`, proof: `${AUTHORITY_FILES[name]}.crt` }];
 
 /** The keys that all control planes of the inventory share. */
-export const sharedKeys = (inventory: Inventory): readonly SharedKey[] => [
+const sharedKeys = (inventory: Inventory): readonly SharedKey[] => [
   ...keyOf(inventory, 'ca'),
   { key: 'sa.key', proof: 'sa.pub' },
   ...keyOf(inventory, 'front-proxy-ca'),

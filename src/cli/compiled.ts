@@ -25,7 +25,7 @@ import { userFolder } from '../session/user-folder.ts';
  */
 
 /** A program that was loaded. */
-export interface Loaded {
+interface Loaded {
   readonly exports: Readonly<Record<string, unknown>>;
   /** Keeps what V8 has compiled until now for the next start, if this command was not kept before. Never throws. */
   readonly keep: () => void;
@@ -103,7 +103,7 @@ function textOf(program: string): string {
  * Runs a program, a CommonJS file, and returns its exports. `folder`: where compiled code is kept; undefined: nowhere.
  * @throws whatever the program throws; Error if there is no such file
  */
-export function load(program: string, command: string, folder: string | undefined): Loaded {
+function load(program: string, command: string, folder: string | undefined): Loaded {
   const file = folder === undefined ? undefined : join(folder, `${basename(program).replace(/-\w+\.cjs$/, '')}.v8`);
   const kept = file === undefined ? undefined : readKept(file, program);
   const script = new Script(textOf(program), {

@@ -13,21 +13,21 @@ export interface Identity {
 }
 
 /** The IP addresses on the host's interfaces. */
-export const addressesOf = ({ facts }: Identity): readonly string[] =>
+const addressesOf = ({ facts }: Identity): readonly string[] =>
   'interfaces' in facts
     ? facts.interfaces.flatMap(({ addresses }) => addresses)
     : facts.network.addresses.map(({ address }) => address);
 
 /** /etc/machine-id of a Linux host, which the kubelet reports too; empty if the host has none. */
-export const machineIdOf = ({ facts }: Identity): string =>
+const machineIdOf = ({ facts }: Identity): string =>
   'machineId' in facts && facts.machineId !== 'absent' ? facts.machineId : '';
 
 /** A machine in a message: `10.0.0.21, machine-id 0a1b…`. */
-export const identityText = (address: string, machineId: string): string =>
+const identityText = (address: string, machineId: string): string =>
   `${address}${machineId === '' ? '' : `, machine-id ${machineId}`}`;
 
 /** The host's machine in a message, by the address of the cluster's network if it has it. */
-export const thisHost = (observed: Identity): string =>
+const thisHost = (observed: Identity): string =>
   identityText(
     addressesOf(observed).includes(observed.host.internalAddress)
       ? observed.host.internalAddress
@@ -36,7 +36,7 @@ export const thisHost = (observed: Identity): string =>
   );
 
 /** True if both are known and differ. */
-export const hasAnotherMachineId = (observed: Identity, { machineId }: NodeView): boolean =>
+const hasAnotherMachineId = (observed: Identity, { machineId }: NodeView): boolean =>
   machineId !== '' && machineIdOf(observed) !== '' && machineId !== machineIdOf(observed);
 
 const readyNode = ({ nodes }: ClusterUp, name: string): NodeView | undefined =>

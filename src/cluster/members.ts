@@ -21,8 +21,7 @@ export type MembershipChange =
   | { readonly kind: 'promote'; readonly id: string; readonly inSync: boolean };
 
 /** The gate's decision, with the arithmetic as text. */
-export type Verdict =
-  { readonly allowed: true; readonly why: string } | { readonly allowed: false; readonly why: string };
+type Verdict = { readonly allowed: true; readonly why: string } | { readonly allowed: false; readonly why: string };
 
 /** The number of voters of `n` that must agree. */
 export const quorumOf = (n: number): number => Math.floor(n / 2) + 1;

@@ -28,7 +28,7 @@ export const recoverCerts = declare({
 export type RecoverCertsOptions = OptionsOf<typeof recoverCerts>;
 
 /** The authorities that kubeadm makes. */
-export const AUTHORITIES = ['ca', 'front-proxy-ca', 'etcd-ca'] as const;
+const AUTHORITIES = ['ca', 'front-proxy-ca', 'etcd-ca'] as const;
 
 export const renewCa = declare({
   name: 'renew-ca',

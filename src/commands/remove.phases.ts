@@ -51,7 +51,7 @@ export const clean: readonly Step[] = [
 ];
 
 /** Which hosts `kbuild reset` cleans. */
-export interface ResetOptions {
+interface ResetOptions {
   /** Patterns of host names; undefined: the whole cluster. */
   readonly hosts?: readonly string[] | undefined;
   /** Names of hosts that reset leaves alone, because they leave a live cluster (`remove`). */
@@ -79,7 +79,7 @@ export function reset(inventory: Inventory, { hosts, except = new Set() }: Reset
 }
 
 /** Which hosts leave the cluster, and how. */
-export interface RemoveOptions {
+interface RemoveOptions {
   readonly leaving: readonly Leaving[];
   readonly drain: Drain;
   readonly before: BeforeMembership;

@@ -33,7 +33,7 @@ function clustersWithRuns(context: Context): readonly string[] {
 const others = (names: readonly string[]): string => (names.length === 0 ? '' : ` (here: ${names.join(', ')})`);
 
 /** The cluster whose runs are meant. @throws UsageError, InventoryError */
-export async function clusterOf(context: Context, flags: ReportOptions): Promise<string> {
+async function clusterOf(context: Context, flags: ReportOptions): Promise<string> {
   const { cluster } = flags;
   const { env, cwd } = context;
   const file = inventoryFile(context, flags);
@@ -52,7 +52,7 @@ export async function clusterOf(context: Context, flags: ReportOptions): Promise
  * inventory: two clusters may have one name. All of them if no run says that it was of this file, which may have moved.
  * @throws UsageError if there is none
  */
-export function runsOf(context: Context, flags: ReportOptions, cluster: string): readonly RecordFile[] {
+function runsOf(context: Context, flags: ReportOptions, cluster: string): readonly RecordFile[] {
   const folder = recordFolder(context, cluster);
   const runs = recordsIn(folder).toReversed();
   const path = flags.cluster === undefined ? inventoryPath(context, flags) : undefined;
@@ -143,7 +143,7 @@ function edges(path: string): readonly [first: string, last: string] {
  * How a run began and ended. Reads only the edges of its record.
  * @throws UsageError for a file of another format, and for one that is no record; the file system's error
  */
-export function summaryOf(path: string, name: string): RunSummary {
+function summaryOf(path: string, name: string): RunSummary {
   const [first, last] = edges(path);
   const lastLine = last.endsWith('\n') ? last.trimEnd().split('\n').at(-1)! : '';
   const { head, lines } = readRecord(`${first}\n${lastLine}\n`, name);

@@ -87,7 +87,7 @@ function workerPhases(inventory: Inventory, fleet: Fleet, hop: Hop, options: Rol
 }
 
 /** How an upgrade goes. */
-export interface UpgradeOptions extends RollOptions {
+interface UpgradeOptions extends RollOptions {
   /** From the running version to the desired one, in order. */
   readonly hops: readonly Hop[];
   /** Saves etcd's data and /etc/kubernetes before a control plane changes. */

@@ -43,7 +43,7 @@ function shown(object: JsonObject, other: JsonObject | undefined, age: string): 
 const yaml = (object: JsonObject): string => stringify(object, { lineWidth: 0, aliasDuplicateObjects: false });
 
 /** How applying `desired` changes a live object, for `plan --diff`. Shows no value of a Secret. */
-export function objectPreview(desired: JsonObject, live: JsonObject | undefined): string {
+function objectPreview(desired: JsonObject, live: JsonObject | undefined): string {
   const { name, namespace } = desired['metadata'] as JsonObject;
   const place = typeof namespace === 'string' ? ` in ${namespace}` : '';
   const head = `${String(desired['kind'])} ${String(name)}${place}`;

@@ -15,7 +15,7 @@ export interface PlannedChange {
 }
 
 /** What would change, and what is unknown. */
-export interface Plan {
+interface Plan {
   /** In the order of the phases. A change without `apply` is only waited for. */
   readonly changes: readonly PlannedChange[];
   /** A fact that a step needs could not be read, or a step refuses; `up` does not start. */

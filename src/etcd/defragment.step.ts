@@ -31,7 +31,7 @@ const PROOF_KEY = 'kbuild/defragment';
 type Chosen = 'fragmented' | 'all';
 
 /** Views of etcd before and after a run. */
-export interface Defragmented {
+interface Defragmented {
   readonly before: EtcdView;
   readonly after: EtcdView;
   /** Ids of the members that were defragmented. */

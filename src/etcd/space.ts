@@ -76,7 +76,7 @@ export function spaceText(member: MemberSpace): string {
 }
 
 /** A finding about etcd's space. */
-export interface SpaceFinding {
+interface SpaceFinding {
   readonly severity: 'error' | 'warning';
   readonly message: string;
   readonly remedy: string;

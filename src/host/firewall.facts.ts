@@ -76,7 +76,7 @@ const isOf =
     (familyOf(from) === 'IPv6') === place.startsWith('ip6 ');
 
 /** Chains that end in a drop, each as nft lists it, with kbuild's rules of iptables behind them all. */
-export function nftables(out: string): readonly Firewall[] {
+function nftables(out: string): readonly Firewall[] {
   const ours = lines(out).filter((line) => line.startsWith('ours '));
   return out.split(/^(?=table )/m).flatMap((block): readonly Firewall[] => {
     const body = lines(block).map((line) => line.trim());

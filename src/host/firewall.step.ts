@@ -11,7 +11,7 @@ import { desiredOpenings, openingsText } from './openings.ts';
 import type { Opening } from './openings.value.ts';
 
 /** The openings that kbuild wants in a firewall, and its own rules that it found there. */
-export interface Difference {
+interface Difference {
   readonly firewall: Firewall;
   readonly wanted: readonly Opening[];
   readonly found: readonly Opening[];
@@ -31,7 +31,7 @@ interface Group extends Pick<Opening, 'hook' | 'protocol' | 'from' | 'to'> {
 }
 
 /** The openings in as few groups as possible. */
-export function grouped(all: readonly Opening[]): readonly Group[] {
+function grouped(all: readonly Opening[]): readonly Group[] {
   const groups = new Map<string, Group>();
   for (const { hook, protocol, from, to, ports } of all) {
     const name = [hook, protocol, from, to].join(' ');

@@ -65,7 +65,7 @@ const addressOnHost = eachHost(
 );
 
 /** Hosts that have a value in common. */
-export interface Shared {
+interface Shared {
   readonly value: string;
   readonly hosts: readonly Kinds['linux'][];
 }
@@ -119,7 +119,7 @@ function sharedValues(
 }
 
 /** A finding for each of the hosts that share a value. */
-export const findingsOf = (
+const findingsOf = (
   { value, hosts }: Shared,
   { message, remedy, severity = () => 'error' }: SharedWords,
 ): readonly Finding[] =>

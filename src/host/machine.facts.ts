@@ -14,7 +14,7 @@ import { type OsRelease, REQUIRED_TOOLS, type RequiredTool } from './packages/di
 export const lockUsed = probeInPlace(script('host/probe-lock-used.sh', { LOCK: paths.lock }), lineOf);
 
 /** How long a login takes. */
-export interface Login {
+interface Login {
   /** From the moment at which sshd took the connection until it accepted the login; undefined if that is not known. */
   readonly sshdMs: number | undefined;
   /**

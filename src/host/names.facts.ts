@@ -71,7 +71,7 @@ export const resolver = (host: Pick<Host, 'kubelet'>) =>
  * The addresses of a name, of IPv4 alone unless the cluster has IPv6; empty if the name does not exist; `silent` if no
  * nameserver answered within the limit.
  */
-export type Lookup = readonly string[] | 'silent';
+type Lookup = readonly string[] | 'silent';
 
 /** The name of the addresses that /etc/hosts has for localhost: glibc makes 127.0.0.1 of ::1, Go does not. */
 export const HOSTS_FILE = '/etc/hosts';

@@ -61,7 +61,7 @@ export interface KubeVipBalancer {
 }
 
 /** haproxy on every node, for that node alone: the endpoint is a port of the loopback interface. */
-export interface LocalBalancer {
+interface LocalBalancer {
   readonly kind: 'local';
   /** The port at which haproxy listens on 127.0.0.1. */
   readonly port: number;
@@ -74,7 +74,7 @@ export type LoadBalancer =
   { readonly kind: 'none' } | { readonly kind: 'external' } | KeepalivedBalancer | KubeVipBalancer | LocalBalancer;
 
 /** Amounts of a container: Kubernetes quantities, e.g. `100m` and `200Mi`. */
-export interface Amounts {
+interface Amounts {
   readonly cpu?: string;
   readonly memory?: string;
 }

@@ -25,7 +25,7 @@ export interface Taint {
  * `binaries`: programs as their projects publish them. `distribution`: packages, or binaries where the system has no
  * packages.
  */
-export type InstallFrom = 'distribution' | 'binaries';
+type InstallFrom = 'distribution' | 'binaries';
 
 /**
  * What hosts download as their projects publish it: with `installFrom: binaries`, and the last one with Docker Engine.
@@ -135,7 +135,7 @@ export interface RegistrySettings {
 }
 
 /** A file that `up` distributes. */
-export interface FileToDistribute {
+interface FileToDistribute {
   /** Names of the hosts that get it. */
   readonly hosts: readonly string[];
   readonly path: string;

@@ -69,7 +69,7 @@ export interface WindowsFlannel extends WindowsNetwork {
 }
 
 /** Calico on Windows hosts: its operator installs it, and kbuild installs kube-proxy. */
-export interface WindowsCalico extends WindowsNetwork {
+interface WindowsCalico extends WindowsNetwork {
   readonly mode: 'calico';
   readonly services: false;
 }

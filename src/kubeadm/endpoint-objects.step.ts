@@ -26,7 +26,7 @@ import { KUBEADMS_PROGRAMS } from './coredns.ts';
 import { isLoopback, isMoving, liveEndpoint, serverAt, unproved } from './endpoint.ts';
 
 /** The identity of an object. */
-export interface Identity extends JsonObject {
+interface Identity extends JsonObject {
   readonly metadata: { readonly name: string; readonly namespace: string };
 }
 

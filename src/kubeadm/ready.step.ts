@@ -15,7 +15,7 @@ export const SETTLED_MS = 30_000;
 const CONTROL_PLANE_PODS = new Set(['kube-apiserver', 'kube-controller-manager', 'kube-scheduler', 'etcd']);
 
 /** The node of a host, or the wait for it. */
-export function nodeOf({ host, fleet }: Pick<Target, 'host' | 'fleet'>): NodeView | Change {
+function nodeOf({ host, fleet }: Pick<Target, 'host' | 'fleet'>): NodeView | Change {
   const { cluster } = fleet;
   if (cluster.state === 'down') return waitForApi(cluster);
   const node = cluster.state === 'up' ? cluster.nodes.find(({ name }) => name === host.name) : undefined;

@@ -17,7 +17,7 @@ export function quantityOf(text: string): number | undefined {
 }
 
 /** Where a value stands in a document: names of fields and numbers of list items. */
-export type Keys = readonly (string | number)[];
+type Keys = readonly (string | number)[];
 
 /** What a program that reads a document would refuse or leave out. */
 export interface Mismatch {

@@ -6,7 +6,7 @@ import { flannel } from './flannel.value.ts';
 import type { NetworkPlugin, WindowsPlugin } from './plugin.value.ts';
 
 /** kbuild installs no network plugin: the user does, and kbuild knows nothing about it. */
-export const none: NetworkPlugin<'none'> = {
+const none: NetworkPlugin<'none'> = {
   name: 'none',
   title: 'none',
   agent: undefined,

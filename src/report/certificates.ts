@@ -15,7 +15,7 @@ interface CertificateRow extends Certificate {
 }
 
 /** `kbuild certs`. */
-export interface CertificatesView {
+interface CertificatesView {
   readonly cluster: string;
   /** Soonest end first. */
   readonly certificates: readonly CertificateRow[];

@@ -143,7 +143,7 @@ const valuesOf = ({ allowed, default: preset }: Setting): Explanation['values'] 
   allowed.map((value) => ({ value, note: value === preset ? 'the default' : '' }));
 
 /** A value below the names of its path, e.g. `{ hosts: [{ labels: … }] }`. */
-export function placed(path: string, value: unknown): unknown {
+function placed(path: string, value: unknown): unknown {
   const [, name = '', list, rest] = /^([^.[]+)(\[\])?(?:\.(.*))?$/s.exec(path) ?? [];
   const inner = rest === undefined ? value : placed(rest, value);
   return { [name === 'NAME' ? 'gpu' : name]: list === undefined ? inner : [inner] };

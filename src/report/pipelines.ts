@@ -4,7 +4,7 @@ import type { Problem } from '../errors.ts';
 import { counted, visible, withoutMeasures } from './text.ts';
 
 /** A place in a file, counted from 1. */
-export interface Place {
+interface Place {
   /** With `/`, relative to the folder of the repository where it is in there. */
   readonly file: string;
   readonly line: number;

@@ -18,7 +18,7 @@ const SHORTEST_MS = 1000;
 const ROWS = 40;
 
 /** Follows the events of a run. */
-export interface SummarizedRun {
+interface SummarizedRun {
   readonly note: (event: Event) => void;
   /** Undefined if the run has changed nothing, and no host failed. */
   readonly summary: () => RunSummary | undefined;

@@ -3,19 +3,19 @@ import { readiness, type Status } from './status.ts';
 import { counted, timeText } from './text.ts';
 
 /** What `status --watch` compares: one thing of the cluster, and how it is. */
-export interface StatusRow {
+interface StatusRow {
   readonly kind: 'cluster' | 'node' | 'API server' | 'etcd member' | 'alarm' | 'problem' | 'drift';
   readonly name: string;
   readonly text: string;
 }
 
 /** Identifies a row from one observation to the next. */
-export const rowKey = ({ kind, name }: StatusRow): string => `${kind} ${name}`;
+const rowKey = ({ kind, name }: StatusRow): string => `${kind} ${name}`;
 
 /**
  * The rows of a status, problems and drift last. Times and numbers that change by themselves are not in it.
  */
-export function statusRows(status: Status): readonly StatusRow[] {
+function statusRows(status: Status): readonly StatusRow[] {
   const { nodes, apiServers, etcd, problems, drift, version, endpoint } = status;
   return [
     {
@@ -50,7 +50,7 @@ export function statusRows(status: Status): readonly StatusRow[] {
  * True if a row that is missing now may be there all the same: the cluster, or the part of it that the row belongs to,
  * could not be read.
  */
-export function isUnknown({ kind }: StatusRow, now: Status): boolean {
+function isUnknown({ kind }: StatusRow, now: Status): boolean {
   if (kind === 'problem') return false;
   if (now.version === '') return true;
   const unread = now.problems.some((problem) => problem.kind === 'unknown');

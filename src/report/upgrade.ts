@@ -13,7 +13,7 @@ import { compareVersions, minorOf } from '../versions.ts';
 import { counted, hostList } from './text.ts';
 
 /** The target and the hosts of an upgrade. */
-export interface UpgradeScope {
+interface UpgradeScope {
   /** The desired version, e.g. `1.37.1`. */
   readonly target: string;
   /** The nodes that are drained, in their order; default: all nodes of the cluster. */
@@ -24,7 +24,7 @@ export interface UpgradeScope {
 const NAMES = 5;
 
 /** The first five names, and how many more there are. */
-export const some = (names: readonly string[]): string =>
+const some = (names: readonly string[]): string =>
   names.length <= NAMES
     ? names.join(', ')
     : `${names.slice(0, NAMES).join(', ')} and ${String(names.length - NAMES)} more`;
@@ -53,7 +53,7 @@ const apiName = ({ group, version, resource, subresource }: DeprecatedApi): stri
  * Deprecated APIs that clients requested, each with the hosts of the API servers that served it. What no release
  * removes yet is left out: Kubernetes' own controllers use some of it (v1 Endpoints).
  */
-export function deprecatedApiLines(apis: UpgradeView['deprecatedApis'], { target }: UpgradeScope): readonly string[] {
+function deprecatedApiLines(apis: UpgradeView['deprecatedApis'], { target }: UpgradeScope): readonly string[] {
   const seen = new Map<string, { readonly api: DeprecatedApi; readonly hosts: string[] }>();
   for (const [host, part] of apis) {
     for (const api of 'value' in part ? part.value : []) {
@@ -82,7 +82,7 @@ const hookName = ({ name, service }: FailingWebhook): string =>
   service === undefined ? name : `${name} (service ${service})`;
 
 /** Webhooks whose failure fails requests: those that no endpoint answers now, and those that a drain can take away. */
-export function webhookLines(webhooks: readonly FailingWebhook[]): readonly string[] {
+function webhookLines(webhooks: readonly FailingWebhook[]): readonly string[] {
   const dead = webhooks.filter(({ endpoint }) => endpoint === 'none');
   const served = webhooks.filter(({ endpoint }) => endpoint === 'ready');
   return [
@@ -106,7 +106,7 @@ export function webhookLines(webhooks: readonly FailingWebhook[]): readonly stri
 const CONFIGURATION = 'the ClusterConfiguration of ConfigMap kube-system/kubeadm-config';
 
 /** What kubeadm overwrites or creates again. Nothing if the part is unknown. */
-export function addonLines(addons: Addons | undefined): readonly string[] {
+function addonLines(addons: Addons | undefined): readonly string[] {
   if (addons === undefined) return [];
   const { coreDnsEdits: edits, comesBack } = addons;
   const edited = typeof edits === 'string' ? [] : edits;
@@ -133,11 +133,7 @@ export function addonLines(addons: Addons | undefined): readonly string[] {
 }
 
 /** Cordons of the operator, and kured's lock. */
-export function nodeLines(
-  nodes: NodesSeen | undefined,
-  kured: Kured | undefined,
-  scope: UpgradeScope,
-): readonly string[] {
+function nodeLines(nodes: NodesSeen | undefined, kured: Kured | undefined, scope: UpgradeScope): readonly string[] {
   const cordoned = (nodes?.cordonedByOperator ?? []).filter((name) => scope.nodes?.includes(name) ?? true);
   const locks = kured === undefined || kured === 'absent' ? [] : kured.locks;
   return [

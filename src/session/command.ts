@@ -34,7 +34,7 @@ export interface Declaration<Options extends readonly Option[] = readonly Option
 export type OptionsOf<D extends Declaration> = OptionValues<D['options']>;
 
 /** Runs a command; the exit code. */
-export type Run<Values> = (context: Context, options: Values, operands: readonly string[]) => Promise<number>;
+type Run<Values> = (context: Context, options: Values, operands: readonly string[]) => Promise<number>;
 
 /** A command that can be run. */
 export interface Command extends Declaration {

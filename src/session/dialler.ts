@@ -16,7 +16,7 @@ import { type Flags, jobDeadline } from './options.ts';
 import { runtimeFolder, socketFolder } from './user-folder.ts';
 
 /** What kbuild asks the operator while it connects. One question at a time, however many hosts wait. */
-export interface Questions {
+interface Questions {
   /** The sudo password of a user, the same on all hosts where that user logs in. Asked once in a run. */
   readonly sudo: (user: string) => Promise<Secret>;
   /** The passphrase of a key file. Asked once in a run. */
@@ -98,7 +98,7 @@ const ELSEWHERE = /^OpenSSH_[\d.]+p\d/;
 /**
  * The remote of a host over its connection. @throws ConnectError when its SSH server shows that it runs another system
  */
-export async function remoteOf(
+async function remoteOf(
   host: Host,
   transport: Transport,
   options: LinuxRemoteOptions & { readonly runId: string },

@@ -62,7 +62,7 @@ export function bundleInventory(inventory: Inventory): object {
 }
 
 /** One text file of an archive. */
-export interface Entry {
+interface Entry {
   /** At most 100 bytes, relative. */
   readonly name: string;
   readonly text: string;

@@ -50,7 +50,7 @@ export const holder = ({ command, context, runId }: Pick<Run, 'command' | 'conte
 };
 
 /** Whether a process runs; `unknown` for one of another machine, container or boot. */
-export function isAlive({ pid, realm }: { readonly pid: number; readonly realm: string }): boolean | 'unknown' {
+function isAlive({ pid, realm }: { readonly pid: number; readonly realm: string }): boolean | 'unknown' {
   if (realm === '' || realm !== processRealm()) return 'unknown';
   try {
     process.kill(pid, 0);

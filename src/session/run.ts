@@ -25,7 +25,7 @@ import type { Context, RunLog } from './context.ts';
 import type { Flags } from './options.ts';
 
 /** Something that the run, or one of its hosts, waits for. */
-export type Wait = Pick<Extract<Note, { readonly kind: 'waiting' }>, 'what' | 'host' | 'summary'>;
+type Wait = Pick<Extract<Note, { readonly kind: 'waiting' }>, 'what' | 'host' | 'summary'>;
 
 /** Begins a wait; the function that it returns ends it. The record gets waits that last. */
 export type BeginWait = (wait: Wait) => () => void;
@@ -179,7 +179,7 @@ export const reachedPhases = ({ connected }: Run, phases: readonly Phase[]): rea
  * What these phases of reached hosts would change. @throws what a step refuses, and FactError for a fact that a step
  * needs
  */
-export function planOf({ connected, inventory }: Run, phases: readonly Phase[]): RunPlan {
+function planOf({ connected, inventory }: Run, phases: readonly Phase[]): RunPlan {
   const { changes, errors } = plan(phases, inventory, connected.observations.fleet());
   if (errors.length > 0) throw new SeveralErrors(errors.map(({ error }) => error));
   return { phases, changes };

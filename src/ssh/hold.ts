@@ -15,7 +15,7 @@ const HEARTBEAT_MS = 10_000;
 const DOUBTFUL_MS = 30_000;
 
 /** How the output of a held command is read. */
-export interface Reading {
+interface Reading {
   /** The command's first word, from a line of its output; undefined for other lines. */
   readonly first: (line: string) => string | undefined;
   /** Why the command ended before its first word; may throw instead. */

@@ -76,7 +76,7 @@ export interface JobTools {
 }
 
 /** One job of one run on one host. */
-export interface Job {
+interface Job {
   /** What kind of work it is. */
   readonly name: string;
   /** Time limit in ms, after which the host ends the job. */

@@ -69,7 +69,7 @@ interface LinesForHost {
 }
 
 /** Selects a host's lines, in the files' order. Costs one HMAC per hashed line. */
-export type Lookup = (address: string, port: number) => LinesForHost;
+type Lookup = (address: string, port: number) => LinesForHost;
 
 /** Indexes lines by name, because a fleet looks up every host: only patterns and hashes are matched one by one. */
 export function lookup(lines: readonly KnownHost[]): Lookup {

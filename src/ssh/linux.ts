@@ -17,7 +17,7 @@ import { restart } from './reboot.ts';
 import type { Commands, Connection, ExecResult, Forwarding, Streams } from './transport.ts';
 
 /** The methods of a Remote that read and write files. */
-export type Files = Pick<Remote<'sh'>, 'read' | 'write' | 'upload' | 'download'>;
+type Files = Pick<Remote<'sh'>, 'read' | 'write' | 'upload' | 'download'>;
 
 /** The status with which templates/ssh/root-path.sh refuses a path. No program that kbuild runs ends with it. */
 const REFUSED_STATUS = 117;
@@ -25,7 +25,7 @@ const REFUSED_STATUS = 117;
 /**
  * Throws `CommandError` unless the status is 0; `Refused` for a path that another user than root can lead elsewhere.
  */
-export function succeeded(host: string, command: Command<'sh'>, result: ExecResult): string {
+function succeeded(host: string, command: Command<'sh'>, result: ExecResult): string {
   if (result.status === REFUSED_STATUS) throw pathRefused(host, result.stderr.trim());
   if (result.status !== 0) throw new CommandError(host, command.title, result);
   return result.stdout;
@@ -39,7 +39,7 @@ const feedSecret = (on: Exchange, command: Command<'sh'>, secret: Secret): Promi
   on.feed(command, revealed(secret));
 
 /** The files of a Linux host. */
-export function files(on: Exchange): Files {
+function files(on: Exchange): Files {
   const host = on.host.name;
   return {
     async read(path) {

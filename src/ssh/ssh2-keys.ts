@@ -24,7 +24,7 @@ export class KeyProblem extends Error {
 }
 
 /** How to log in to one machine. */
-export interface Keys {
+interface Keys {
   /** In the order of the identity files; without any, whatever the agent holds. */
   readonly methods: readonly LoginMethod[];
   /** Why others of the identity files are left out, as OpenSSH leaves them out. */

@@ -63,7 +63,7 @@ function failure(error: Error & { readonly code?: unknown }): Error {
 }
 
 /** What a link needs of an SSH client that has logged in. */
-export interface Session {
+interface Session {
   exec(commandLine: string, done: (error: Error | undefined, stream: CommandStream) => void): unknown;
   sftp(done: (error: Error | undefined, sftp: FileSession) => void): unknown;
   forwardOut(

@@ -12,7 +12,7 @@ import { type Exchange, readable } from './windows-exchange.ts';
 const SECONDS_EACH = 20;
 
 /** One job of one run on one host. */
-export interface Job {
+interface Job {
   /** What kind of work it is. */
   readonly name: string;
   /** Time limit in ms, after which the host ends the job. */

@@ -20,7 +20,7 @@ import { exchange, type Exchange } from './windows-exchange.ts';
 import { runJob } from './windows-job.ts';
 
 /** The methods of a Remote that read and write files. */
-export type Files = Pick<Remote<'powershell'>, 'read' | 'write' | 'upload' | 'download'>;
+type Files = Pick<Remote<'powershell'>, 'read' | 'write' | 'upload' | 'download'>;
 
 /** A path in the form of OpenSSH's SFTP server: `/C:/k/kubeadm.exe`. */
 const sftpPath = (path: string): string => `/${path.replaceAll('\\', '/')}`;
@@ -68,7 +68,7 @@ const accessOf = (mode: number): 'private' | 'inherited' => ((mode & 0o077) === 
  * The files of a Windows host. A written file first goes to a private folder; the host verifies its SHA-256 and moves
  * it.
  */
-export function files(on: Exchange, transfers: FileTransfers): Files {
+function files(on: Exchange, transfers: FileTransfers): Files {
   const host = on.host.name;
   const incoming = incomingFolder(on);
   const place = async (from: string | Buffer, to: string, sha256: string, access: 'private' | 'inherited') => {
@@ -116,7 +116,7 @@ const titled = <C extends object>(command: C, title: string): C => ({ ...command
  * Starts a script and returns once its result line (a JSON string, decoded) arrives. Sends a dot every ten seconds
  * until the script ends or the caller releases it. The server ends the process with its channel.
  */
-export async function hold(on: Exchange, command: Command<'powershell'>, pause: Pause): Promise<Held> {
+async function hold(on: Exchange, command: Command<'powershell'>, pause: Pause): Promise<Held> {
   return keepHeld(await on.open(command), pause, {
     first: (line) => {
       const [result] = resultsIn(line);
@@ -140,7 +140,7 @@ const TOLERANCE_MS = 5000;
  * for a while. Clocks prove nothing, because they are set after a boot.
  * @throws ConnectError if the host does not come back within 15 min.
  */
-export async function restart(on: Exchange, { pause, nowMs }: Pick<Waiting, 'pause' | 'nowMs'>): Promise<void> {
+async function restart(on: Exchange, { pause, nowMs }: Pick<Waiting, 'pause' | 'nowMs'>): Promise<void> {
   const uptimeMs = async () =>
     Number(
       JSON.parse(await on.ask({ ...powershell('windows/uptime.ps1'), title: 'ask how long it has been up' }, 'shown')),

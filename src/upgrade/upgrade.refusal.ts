@@ -120,7 +120,7 @@ function objectsFirst(uses: readonly RemovedUse[]): string {
 }
 
 /** One refusal for each place in which settings stand that a newer component does not accept. */
-export function removedRefusals(
+function removedRefusals(
   inventory: Inventory,
   fleet: Fleet,
   cluster: ClusterUp,

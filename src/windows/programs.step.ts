@@ -40,7 +40,7 @@ async function sumAt(url: string): Promise<string> {
  * Fetches a file to this machine, verifies its SHA-256, passes its path to `use`, then removes it. Throws an Error on a
  * mismatch.
  */
-export async function fetched<T>(url: string, sha256: string, use: (file: string) => Promise<T>): Promise<T> {
+async function fetched<T>(url: string, sha256: string, use: (file: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'kbuild-'));
   try {
     const file = join(folder, 'file');
@@ -55,7 +55,7 @@ export async function fetched<T>(url: string, sha256: string, use: (file: string
 }
 
 /** A program to install: its source and its target. */
-export interface Program {
+interface Program {
   /** Key in the fact `programs`. */
   readonly name: string;
   /** undefined: every version is accepted. */
@@ -148,7 +148,7 @@ export async function installFrom(
 }
 
 /** The disruption of a change that restarts these services: none before the host has joined. */
-export function restarting(
+function restarting(
   { host, facts }: Target<'windows'>,
   services: readonly string[],
 ): Pick<Change, 'disrupts' | 'restarts'> {

@@ -83,7 +83,7 @@ async function candidatesFor(
 }
 
 /** What a shell gets. */
-export interface Answer {
+interface Answer {
   /** The word under way, as kbuild reads it. */
   readonly current: string;
   readonly candidates: readonly Candidate[];

@@ -2,7 +2,7 @@ import { type Command, type CommandGroup, type Declaration, isInventoryOperand }
 import { type Candidates, filledList, list, type Option } from '../../session/options.ts';
 
 /** What can stand where the cursor is. */
-export type Asked =
+type Asked =
   | {
       readonly kind: 'commands';
       readonly of: readonly (Command | CommandGroup)[];

@@ -12,7 +12,7 @@ import type { Ask } from './observe-linux.ts';
 import { type ClusterProbe, readyCommand } from './probes.ts';
 
 /** How a host is asked. */
-export interface Reach {
+interface Reach {
   readonly ask: Ask;
   /** Missing where only commands are run. */
   readonly forward?: Forward | undefined;

@@ -12,7 +12,7 @@ import type { Over } from './over-channel.ts';
 const AT_ONCE = 16;
 
 /** Lines of node, tab and answer in one line. What is no answer of a kubelet is left out: the node is not known. */
-export const parseKubelets = (out: string): ReadonlyMap<string, JsonObject> =>
+const parseKubelets = (out: string): ReadonlyMap<string, JsonObject> =>
   new Map(
     lines(out).flatMap((line) => {
       const [name = '', answer = ''] = line.split('\t');

@@ -24,7 +24,7 @@ const OBSERVATION = z.object({
 type Observation = Readonly<z.output<typeof OBSERVATION>>;
 
 /** One script that runs the named probes, each by itself. */
-export function observation(probes: Probes): Command<'powershell'> {
+function observation(probes: Probes): Command<'powershell'> {
   const list = Object.entries(probes).map(([fact, { command }]) => {
     const { name, script, params } = decodePayload(command.script);
     return { fact, name, script, params };

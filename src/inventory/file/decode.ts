@@ -18,7 +18,7 @@ interface Decoded {
 }
 
 /** A setting's path and place in the original text. */
-export type Place = Pick<Located, 'path' | 'offset'>;
+type Place = Pick<Located, 'path' | 'offset'>;
 
 /** The value at a path, and the path's part that leads to it: less than all of it when the rest was not written. */
 function follow(root: Located, path: Path): { readonly found: Located; readonly length: number } {

@@ -67,7 +67,7 @@ async function authorityAt(
 }
 
 /** The user's own authorities. Reports those that kubeadm could not use. Empty if kubeadm makes all of them. */
-export async function ownAuthorities(
+async function ownAuthorities(
   reader: Reader,
   { name, certificates }: InventoryFile,
   { filter }: Sources,

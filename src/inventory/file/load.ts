@@ -19,7 +19,7 @@ const MAX_LINES = 50_000;
 const MAX_LINE_LENGTH = 64 * 1024;
 
 /** Bytes to read of a file to detect that it is too large. */
-export const READ_LIMIT = MAX_BYTES + 1;
+const READ_LIMIT = MAX_BYTES + 1;
 
 // What YAML does not allow in a text: control characters other than tab and line ends, half surrogate pairs,
 // non-characters.
@@ -33,7 +33,7 @@ const fail = (at: string, message: string): never => {
  * The text of an inventory. Throws `InventoryError` on what is too large, binary or not UTF-8; takes a byte order mark
  * away.
  */
-export function decodeText(bytes: Uint8Array, file: string): string {
+function decodeText(bytes: Uint8Array, file: string): string {
   if (bytes.length > MAX_BYTES) fail(file, 'is larger than 1 MiB, which no inventory is: is it the right file?');
   if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff))
     fail(file, 'is UTF-16; save it as UTF-8');
@@ -63,7 +63,7 @@ export function decodeText(bytes: Uint8Array, file: string): string {
 }
 
 /** The inventory's place and its allowed sources. */
-export interface LoadOptions {
+interface LoadOptions {
   /** Path of the file, or `-` for standard input; relative to `cwd`, as everything in an inventory from there. */
   readonly file: string;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -89,7 +89,7 @@ const MAX_PROBLEMS = 100;
 const NO_FILE = 'there is no such file; "kbuild init inventory.yaml" writes one';
 
 /** The text of an inventory. @throws InventoryError when it cannot be read */
-export async function readInventoryText(sources: Sources, file: string, path: string): Promise<string> {
+async function readInventoryText(sources: Sources, file: string, path: string): Promise<string> {
   try {
     return decodeText(await sources.read(path, READ_LIMIT), file);
   } catch (error) {
@@ -166,14 +166,14 @@ export async function clusterName({ file, env, cwd }: Pick<LoadOptions, 'file' |
 }
 
 /** A file that an inventory names. */
-export interface NamedFile {
+interface NamedFile {
   /** Absolute. */
   readonly path: string;
   readonly bytes: Uint8Array;
 }
 
 /** An inventory's own text, and the files that it names. */
-export interface InventoryTexts {
+interface InventoryTexts {
   readonly text: string;
   readonly files: readonly NamedFile[];
 }

@@ -4,7 +4,7 @@ import type { YAMLError } from 'yaml';
 const SHOWN = 100;
 
 /** A line with its number, and a caret under a column (from 1). */
-export function excerptOf(lines: readonly string[], line: number, column: number): string {
+function excerptOf(lines: readonly string[], line: number, column: number): string {
   const text = (lines[line - 1] ?? '').replaceAll('\t', ' ');
   const from = column > SHOWN ? column - SHOWN / 2 : 1;
   const number = String(line);

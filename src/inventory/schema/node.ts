@@ -26,7 +26,7 @@ const labelValue = () =>
   text(VALUE, 'at most 63 letters, digits, "-", "_" and ".", with a letter or digit at both ends');
 
 /** Name and value of a flag of a Kubernetes component. */
-export const argument = z.strictObject({
+const argument = z.strictObject({
   name: text(/^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/, 'the name of a flag without leading dashes, e.g. "v"').meta({
     description: 'Name of the flag without leading dashes.',
   }),

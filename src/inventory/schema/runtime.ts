@@ -46,7 +46,7 @@ const handler = z.strictObject({
 });
 
 /** `handlers:` of a runtime. */
-export const handlers = z
+const handlers = z
   .record(
     text(
       /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/,

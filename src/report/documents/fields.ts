@@ -39,7 +39,7 @@ export const change = z.object({
 });
 
 /** The restarts of a plan. */
-export const restart = z.object({
+const restart = z.object({
   what: text('What is away meanwhile.'),
   hosts: texts('Where.'),
   atOnce: number('How many hosts at once.'),

@@ -5,7 +5,7 @@ import { byKey, lineOf, linesOf } from './html.ts';
 export type Standing = 'ready' | 'not ready' | 'failed' | 'unreachable' | 'not joined' | 'no node' | 'unknown';
 
 /** A member of etcd, as it was observed. */
-export type Member = 'leader' | 'member' | 'learner' | 'not healthy';
+type Member = 'leader' | 'member' | 'learner' | 'not healthy';
 
 /** A host in the picture of the cluster. */
 export interface Machine {

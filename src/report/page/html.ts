@@ -15,7 +15,7 @@ export class Html {
 }
 
 /** A value in a template: text is escaped, a list is joined, `undefined` prints nothing. */
-export type Content = Html | string | number | undefined | readonly Content[];
+type Content = Html | string | number | undefined | readonly Content[];
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -29,7 +29,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
  * Text as a page shows it. What steers a terminal or changes the direction of writing is shown as `\x1b` or `\u202e`,
  * as on the terminal: a host's text must not reorder the words beside it.
  */
-export const escaped = (text: string): string => visible(text).replaceAll(/[&<>"']/g, (one) => ENTITIES[one]!);
+const escaped = (text: string): string => visible(text).replaceAll(/[&<>"']/g, (one) => ENTITIES[one]!);
 
 /** Where an interpolation stands: between tags, in a tag, or in a quoted value of an attribute. */
 type Place = 'text' | 'tag' | 'value';

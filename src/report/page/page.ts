@@ -49,7 +49,7 @@ function row(phase: PhaseView, longestMs: number): Html {
 }
 
 /** The phases with their longest hosts, and the longest changes and waits of the run as a table. */
-export function phases({ phases: all, longest, head }: ReportView): Html {
+function phases({ phases: all, longest, head }: ReportView): Html {
   const longestMs = Math.max(1, ...all.map(({ fromMs, toMs }) => toMs - fromMs));
   const titles = new Map(all.map(({ name, title }) => [name, title]));
   const about = 'How long each phase lasted, its longest host, and who had to wait for that host. Phases overlap.';
@@ -127,7 +127,7 @@ function figures({ result, head, plan }: ReportView): Html {
 }
 
 /** The head of the page: the result in one line, what ran, the key figures. */
-export function top(view: ReportView): Html {
+function top(view: ReportView): Html {
   const { head, result } = view;
   const [tone, mark, word] = OUTCOMES[result.outcome];
   const exit = result.exitCode === undefined ? 'none' : String(result.exitCode);
@@ -148,7 +148,7 @@ export function top(view: ReportView): Html {
 }
 
 /** Links to the sections that the page has. */
-export const contents = (sections: readonly (readonly [id: string, title: string])[]): Html =>
+const contents = (sections: readonly (readonly [id: string, title: string])[]): Html =>
   html`<nav class="contents" aria-label="Sections">
     <ul>
       ${sections.map(([id, title]) => html`<li><a href="#${id}">${title}</a></li>`)}
@@ -156,7 +156,7 @@ export const contents = (sections: readonly (readonly [id: string, title: string
   </nav>`;
 
 /** The notes that the run left for the operator. */
-export const notes = ({ notes: all }: ReportView): Html =>
+const notes = ({ notes: all }: ReportView): Html =>
   html`<ul class="notes">
     ${all.map(({ host, summary }) => html`<li><strong>${said(host)}</strong> ${said(summary)}</li>`)}
   </ul>`;

@@ -21,13 +21,13 @@ export interface Span {
 }
 
 /** A moment on a host. */
-export interface Mark {
+interface Mark {
   readonly host: string;
   readonly atMs: number;
 }
 
 /** A part of a run that belongs to no phase. */
-export interface Stage {
+interface Stage {
   readonly title: string;
   readonly fromMs: number;
   readonly toMs: number;

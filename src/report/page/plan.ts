@@ -7,7 +7,7 @@ import type { Happened, PhaseView, Span } from './phase-view.ts';
  * What became of a change. `not needed`: the host went through the phase, and found it made (installing may start a
  * service). `waited`: nothing had to be changed, kbuild waited until it held.
  */
-export type Fate = 'done' | 'not needed' | 'not done' | 'failed' | 'unplanned' | 'waited';
+type Fate = 'done' | 'not needed' | 'not done' | 'failed' | 'unplanned' | 'waited';
 
 /** The same change of several hosts with the same fate. */
 interface PlanLine {

@@ -112,7 +112,7 @@ function crowdRows(phase: PhaseView, material: Material): readonly Row[] {
 }
 
 /** Runs of more hosts are grouped by phase and duration. */
-export const ROWS = 24;
+const ROWS = 24;
 
 /** A phase, or what stood before the first one (`number` 0), in the overview. */
 export interface Band {

@@ -61,7 +61,7 @@ function text(view: Omit<ResultView, 'line'>): string {
 }
 
 /** The result of a run. Pure. */
-export function resultOf(record: RunRecord, { spans, endMs, failures, interruptedMs }: Happened): ResultView {
+function resultOf(record: RunRecord, { spans, endMs, failures, interruptedMs }: Happened): ResultView {
   const end = lineOf(record, 'end');
   const error = lineOf(record, 'error');
   const done = spans.filter(({ what, end: how }) => what === 'change' && how === 'done');

@@ -10,13 +10,13 @@ import {
 } from './spans.ts';
 
 /** The lines of one kind. */
-export type LineOf<K extends RecordLine['kind']> = Extract<RecordLine, { readonly kind: K }>;
+type LineOf<K extends RecordLine['kind']> = Extract<RecordLine, { readonly kind: K }>;
 
 /** A handler for each kind of line. `atMs`: the time of the line, ms since the epoch. */
 type Takers = { readonly [K in RecordLine['kind']]?: (line: LineOf<K>, atMs: number) => void };
 
 /** Calls what takes lines of this kind, if there is one. */
-export function take(takers: Takers, line: RecordLine, atMs: number): void {
+function take(takers: Takers, line: RecordLine, atMs: number): void {
   const taker = takers[line.kind] as ((line: RecordLine, atMs: number) => void) | undefined;
   taker?.(line, atMs);
 }
@@ -138,7 +138,7 @@ function hostTimeline(spans: SpanList, host: string): HostTimeline {
 }
 
 /** The spans of a run, and its events that have no duration. */
-export interface Timeline {
+interface Timeline {
   /** By their ids: the run itself comes first. */
   readonly spans: readonly Span[];
   readonly moments: readonly Moment[];

@@ -35,7 +35,7 @@ type TraceEvent =
     };
 
 /** A trace as ui.perfetto.dev and chrome://tracing open it. */
-export interface Trace {
+interface Trace {
   readonly displayTimeUnit: 'ms';
   readonly otherData: Readonly<Record<string, string>>;
   readonly traceEvents: readonly TraceEvent[];

@@ -8,7 +8,7 @@ import { hnsNetwork } from '../network/hns.step.ts';
 import { hasJoined, network, type WindowsSignature } from './problem.ts';
 
 /** Known problems of flannel. */
-export const flannel: readonly WindowsSignature[] = [
+const flannel: readonly WindowsSignature[] = [
   {
     name: 'flanneld-waits',
     symptom: 'flanneld says that it waits for the network, and goes on waiting',
@@ -98,7 +98,7 @@ const isOfLinux = (labels: Readonly<Record<string, string>>): boolean =>
   networkPlugins.some(({ agent }) => agent !== undefined && labels[agent.label.name] === agent.label.value);
 
 /** Known problems of the machine, its services and its containers. */
-export const node: readonly WindowsSignature[] = [
+const node: readonly WindowsSignature[] = [
   {
     name: 'services-not-registered',
     symptom: 'The node never appears, or `Get-Service kubelet` finds nothing',

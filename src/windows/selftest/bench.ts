@@ -81,7 +81,7 @@ export function benchOf({ inventory, host, remote, namespace, fetch }: Parts): B
 }
 
 /** `host:port` to connect to, or why there is none. */
-export type Place = { readonly target: string } | { readonly none: string };
+type Place = { readonly target: string } | { readonly none: string };
 
 /** A place outside the cluster: packets to it leave with the address of their host. */
 export interface Outside {

@@ -5,7 +5,7 @@ import type { HostEntry, InventoryFile } from '../../schema/schema.ts';
 import { internalAddressesOf, ownNetworks } from './addresses.ts';
 
 /** kubeadm's default port of API servers. */
-export const API_PORT = 6443;
+const API_PORT = 6443;
 
 /** The port at which API servers listen on their hosts; undefined when the override is no port. */
 export function bindPort({ kubeadm }: InventoryFile): number | undefined {

@@ -5,7 +5,7 @@ import type { HostEntry, InventoryFile } from '../../schema/schema.ts';
 import { asList, selected } from '../levels.ts';
 
 /** Names that mean something else in a selector of hosts. */
-export const RESERVED: readonly string[] = ['all', 'control-plane', 'worker', 'etcd', 'load-balancer', 'localhost'];
+const RESERVED: readonly string[] = ['all', 'control-plane', 'worker', 'etcd', 'load-balancer', 'localhost'];
 
 /** Where SSH reaches a host. */
 export const login = ({ ssh }: InventoryFile, host: HostEntry): string =>
