@@ -103,7 +103,7 @@ function textOf(program: string): string {
  * Runs a program, a CommonJS file, and returns its exports. `folder`: where compiled code is kept; undefined: nowhere.
  * @throws whatever the program throws; Error if there is no such file
  */
-function load(program: string, command: string, folder: string | undefined): Loaded {
+export function load(program: string, command: string, folder: string | undefined): Loaded {
   const file = folder === undefined ? undefined : join(folder, `${basename(program).replace(/-\w+\.cjs$/, '')}.v8`);
   const kept = file === undefined ? undefined : readKept(file, program);
   const script = new Script(textOf(program), {

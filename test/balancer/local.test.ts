@@ -28,7 +28,7 @@ import {
   targetOf,
   w1,
 } from '../fakes/cluster.ts';
-import { clusterIn, fresh } from '../kubeadm/endpoint/world.ts';
+import { clusterIn, fresh } from '../kubeadm/endpoint-world.ts';
 import { inventoryOf as inventoryIn, problemsOf } from '../inventory/load.ts';
 
 const LOCAL = '127.0.0.1:7443';

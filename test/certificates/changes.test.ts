@@ -10,16 +10,7 @@ import { refusals } from '../../src/cluster/up.refusal.ts';
 import { joinControlPlane } from '../../src/kubeadm/join.step.ts';
 import { cp3, factsOf, inventoryOf, targetOf } from '../fakes/cluster.ts';
 import { recordingOn, type Sent } from '../fakes/on.ts';
-import {
-  carryOut,
-  fleetOf,
-  fresh,
-  inventory,
-  NEW,
-  nextDue,
-  OLD,
-  type World,
-} from '../kubeadm/authority/rotation-world.ts';
+import { carryOut, fleetOf, fresh, inventory, NEW, nextDue, OLD, type World } from './rotation-world.ts';
 
 const rotating = (over: Partial<Rotating> = {}): Rotating => ({
   ...{

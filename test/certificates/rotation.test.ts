@@ -2,16 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Rotating } from '../../src/certificates/rotation.step.ts';
 import { isDropping, rotationOf, stageOf } from '../../src/certificates/rotation.ts';
-import {
-  carryOut,
-  copyOf,
-  fleetOf,
-  fresh,
-  join,
-  nextDue,
-  onceForState,
-  type World,
-} from '../kubeadm/authority/rotation-world.ts';
+import { carryOut, copyOf, fleetOf, fresh, join, nextDue, onceForState, type World } from './rotation-world.ts';
 
 const rotating = (direction: Rotating['direction']): Rotating => ({
   name: 'ca',

@@ -18,7 +18,7 @@ import {
   type KeyWorld,
   nextKeyChange,
   START_MS,
-} from '../kubeadm/authority/key-world.ts';
+} from './key-world.ts';
 
 const rotating = (over: Partial<Rotating> = {}): Rotating => ({
   ...{ name: 'sa', direction: 'forward', subject: 'sa-20261126t013000z', when: 'now' },

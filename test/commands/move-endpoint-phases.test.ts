@@ -10,7 +10,7 @@ import type { Inventory, LinuxHost } from '../../src/inventory/inventory.ts';
 import { paths } from '../../src/paths.ts';
 import { cp1, cp2, fleetIn, freshHost, targetOf, w1 } from '../fakes/cluster.ts';
 import { recordingOn } from '../fakes/on.ts';
-import { clusterIn, fleetOf, fresh, inventory, OLD } from '../kubeadm/endpoint/world.ts';
+import { clusterIn, fleetOf, fresh, inventory, OLD } from '../kubeadm/endpoint-world.ts';
 
 const virtual: Inventory = {
   ...inventory,

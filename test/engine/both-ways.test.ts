@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { checks } from '../../src/commands/every.checks.ts';
 import { type Check, runChecks, stops } from '../../src/engine/check.ts';
-import { cases, type Situation } from '../checks/both-ways.ts';
+import { cases, type Situation } from '../fixtures/both-ways.ts';
 import { type Fixture, GUARDED_FIXTURES, OTHER_FIXTURES, SUPPORTED_FIXTURES } from '../fakes/facts.ts';
 import { fleet } from '../fakes/fleet.ts';
 import { inventory } from '../fakes/inventory.ts';

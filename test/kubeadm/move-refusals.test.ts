@@ -4,7 +4,7 @@ import { refusedOfLive } from '../../src/cluster/live.ts';
 import type { Inventory } from '../../src/inventory/inventory.ts';
 import { moveReasons } from '../../src/kubeadm/endpoint.refusal.ts';
 import { nodeOf, nodesOf, podOf } from '../fakes/cluster.ts';
-import { fleetOf, fresh, hosts, inventory } from './endpoint/world.ts';
+import { fleetOf, fresh, hosts, inventory } from './endpoint-world.ts';
 
 const virtual: Inventory = {
   ...inventory,

@@ -9,7 +9,7 @@ import { endpointNoted, endpointPublished, withEndpoint } from '../../src/kubead
 import { kubeconfigsLed } from '../../src/kubeadm/kubeconfigs.step.ts';
 import { cp1, w1 } from '../fakes/cluster.ts';
 import { recordingOn } from '../fakes/on.ts';
-import { does, fleetOf, fresh, hosts, inventory, NEW, ok, OLD, type World } from './endpoint/world.ts';
+import { does, fleetOf, fresh, hosts, inventory, NEW, ok, OLD, type World } from './endpoint-world.ts';
 
 const onHosts = [endpointProved, kubeconfigsLed];
 const inCluster = [endpointPublished, kubeProxyLed(inventory), endpointNoted];

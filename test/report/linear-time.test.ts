@@ -9,7 +9,7 @@ import { annotations, withoutCommands } from '../../src/report/pipelines.ts';
 import { Secret } from '../../src/shell/secret.ts';
 import { matchesGlob } from '../../src/shell/text.ts';
 import { wildcard } from '../../src/ssh/known-hosts.ts';
-import { cpuMs, hasLinearTime } from '../linear-time.ts';
+import { cpuMs, hasLinearTime } from '../tools/linear-time.ts';
 
 /** Like `hasLinearTime`. */
 const expectLinear = (make: (length: number) => string, work: (text: string) => unknown): void =>

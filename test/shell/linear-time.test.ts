@@ -13,7 +13,7 @@ import { fullName } from '../../src/runtime/registries.value.ts';
 import { unquoted, withoutEnd } from '../../src/shell/text.ts';
 import { configClasses } from '../../src/ssh/ssh-config-answers.ts';
 import { releaseOf, versionIn } from '../../src/versions.ts';
-import { hasLinearTime } from '../linear-time.ts';
+import { hasLinearTime } from '../tools/linear-time.ts';
 
 const file = join(mkdtempSync(join(tmpdir(), 'kbuild-linear-')), 'config');
 const classesOf = (text: string): unknown => {

@@ -5,7 +5,7 @@ import { linuxProbes } from '../../../src/cluster/fleet/linux.ts';
 import { linuxHosts } from '../../../src/inventory/hosts.ts';
 import { watched } from '../../fakes/facts.ts';
 import { inventory } from '../../fakes/inventory.ts';
-import { hasLinearTime } from '../../linear-time.ts';
+import { hasLinearTime } from '../../tools/linear-time.ts';
 
 const inv = inventory();
 const host = linuxHosts(inv)[0]!;

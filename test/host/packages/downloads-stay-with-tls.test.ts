@@ -9,7 +9,7 @@ import type { AddressInfo, Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { script, using } from '../../src/templates.ts';
+import { script, using } from '../../../src/templates.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'kbuild-tls-'));
 /** Requests without TLS, with their logins. */

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import { installedPrograms } from '../../src/host/packages/binaries.value.ts';
-import { flatcar } from '../../src/host/packages/flatcar.value.ts';
+import { installedPrograms } from '../../../src/host/packages/binaries.value.ts';
+import { flatcar } from '../../../src/host/packages/flatcar.value.ts';
 import {
   getsBinaries,
   installation,
   isBuiltIn,
   isInstalledAs,
   otherWay,
-} from '../../src/host/packages/installer.value.ts';
-import { goArchitecture, programFiles } from '../../src/host/packages/sources.value.ts';
-import { inventory as inventoryOf, linuxHost } from '../fakes/inventory.ts';
+} from '../../../src/host/packages/installer.value.ts';
+import { goArchitecture, programFiles } from '../../../src/host/packages/sources.value.ts';
+import { inventory as inventoryOf, linuxHost } from '../../fakes/inventory.ts';
 
 const debian = { id: 'debian', idLike: [], versionId: '12', codename: 'bookworm', prettyName: 'Debian 12' };
 const inventory = inventoryOf();

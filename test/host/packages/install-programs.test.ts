@@ -17,7 +17,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { script, using } from '../../src/templates.ts';
+import { script, using } from '../../../src/templates.ts';
 
 const PROGRAM = '#!/bin/sh\necho new\n';
 const IDENTITY = 'signer@example.com';

@@ -3,22 +3,22 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { Refused } from '../../src/errors.ts';
-import { apt } from '../../src/host/packages/debian-family.value.ts';
+import { Refused } from '../../../src/errors.ts';
+import { apt } from '../../../src/host/packages/debian-family.value.ts';
 import {
   distributionOf,
   knownDistribution,
   onHost,
   placedRepository,
   supportedDistribution,
-} from '../../src/host/packages/distributions.value.ts';
-import { dnf, dnf5 } from '../../src/host/packages/dnf.value.ts';
-import { systemRuntime } from '../../src/host/packages/installer.value.ts';
-import type { PackageRequest } from '../../src/host/packages/package-manager.value.ts';
-import { rhelAndRebuilds } from '../../src/host/packages/rhel-family.value.ts';
-import { probe } from '../../src/shell/probe.ts';
-import { sh } from '../../src/shell/sh.ts';
-import { inventory, linuxHost } from '../fakes/inventory.ts';
+} from '../../../src/host/packages/distributions.value.ts';
+import { dnf, dnf5 } from '../../../src/host/packages/dnf.value.ts';
+import { systemRuntime } from '../../../src/host/packages/installer.value.ts';
+import type { PackageRequest } from '../../../src/host/packages/package-manager.value.ts';
+import { rhelAndRebuilds } from '../../../src/host/packages/rhel-family.value.ts';
+import { probe } from '../../../src/shell/probe.ts';
+import { sh } from '../../../src/shell/sh.ts';
+import { inventory, linuxHost } from '../../fakes/inventory.ts';
 
 const rhel = rhelAndRebuilds[0]!;
 
@@ -234,14 +234,14 @@ describe('dnf', () => {
   test('writes a repository of Kubernetes that is flat, with the key of kbuild and no proxy', async () => {
     const repository = { url: 'https://pkgs.k8s.io/core:/stable:/v1.36/rpm' };
     const text = dnf.repository('kubernetes', repository, { proxy: undefined, direct: [] });
-    await expect(text).toMatchFileSnapshot('../golden/rhel/kbuild-kubernetes.repo');
+    await expect(text).toMatchFileSnapshot('../../golden/rhel/kbuild-kubernetes.repo');
   });
 
   test("writes Docker's repository by the major version, through the proxy", async () => {
     const { runtime } = inventory();
     const placed = placedRepository(dnf.pick(runtime.repository), rhel, release('rocky', '9.6'));
     const text = dnf.repository('containerd', placed, { proxy: request.proxy, direct: [] });
-    await expect(text).toMatchFileSnapshot('../golden/rhel/kbuild-containerd.repo');
+    await expect(text).toMatchFileSnapshot('../../golden/rhel/kbuild-containerd.repo');
     expect(dnf.repository('containerd', placed, { proxy: request.proxy, direct: ['download.docker.com'] })).toContain(
       'proxy=_none_',
     );

@@ -1,15 +1,15 @@
 /** A cluster whose endpoint moves, as far as a move can tell its places apart, and what each change does to them. */
 import { parse, stringify } from 'yaml';
-import { CLUSTER_INFO } from '../../../src/certificates/cluster-info.step.ts';
-import type { Fleet } from '../../../src/cluster/fleet/fleet.ts';
-import type { LinuxFacts } from '../../../src/cluster/fleet/linux.ts';
-import { type ClusterUp, objectKey } from '../../../src/cluster/fleet/view.ts';
-import type { Inventory, LinuxHost } from '../../../src/inventory/inventory.ts';
-import { KUBE_PROXY, KUBE_PROXY_CONFIG } from '../../../src/kubeadm/endpoint-objects.step.ts';
-import type { NewEndpoint } from '../../../src/kubeadm/endpoint.facts.ts';
-import { KUBEADM_CONFIG } from '../../../src/kubeadm/endpoint.step.ts';
-import type { JsonObject } from '../../../src/shell/decode.ts';
-import { clusterOf, cp1, fleetIn, inventoryOf, joinedHost, nodesOf, w1 } from '../../fakes/cluster.ts';
+import { CLUSTER_INFO } from '../../src/certificates/cluster-info.step.ts';
+import type { Fleet } from '../../src/cluster/fleet/fleet.ts';
+import type { LinuxFacts } from '../../src/cluster/fleet/linux.ts';
+import { type ClusterUp, objectKey } from '../../src/cluster/fleet/view.ts';
+import type { Inventory, LinuxHost } from '../../src/inventory/inventory.ts';
+import { KUBE_PROXY, KUBE_PROXY_CONFIG } from '../../src/kubeadm/endpoint-objects.step.ts';
+import type { NewEndpoint } from '../../src/kubeadm/endpoint.facts.ts';
+import { KUBEADM_CONFIG } from '../../src/kubeadm/endpoint.step.ts';
+import type { JsonObject } from '../../src/shell/decode.ts';
+import { clusterOf, cp1, fleetIn, inventoryOf, joinedHost, nodesOf, w1 } from '../fakes/cluster.ts';
 
 export const OLD = '10.0.0.11:6443';
 export const NEW = '10.0.0.100:8443';

@@ -1,17 +1,17 @@
 /** Hosts of a cluster whose CA is rotated, as far as a rotation can tell them apart, and what each change does to them. */
 import { stringify } from 'yaml';
-import type { AuthorityCertificate } from '../../../src/certificates/certificates.facts.ts';
-import { CLUSTER_INFO } from '../../../src/certificates/cluster-info.step.ts';
-import { type Rotating, SIGNING } from '../../../src/certificates/rotation.step.ts';
-import { endOf, rotationOf } from '../../../src/certificates/rotation.ts';
-import type { Fleet } from '../../../src/cluster/fleet/fleet.ts';
-import { objectKey } from '../../../src/cluster/fleet/view.ts';
-import { rotateAuthorityPhases, ROTATION_PARTS } from '../../../src/commands/certs.phases.ts';
-import type { Step, Target } from '../../../src/engine/step.ts';
-import type { Inventory, LinuxHost } from '../../../src/inventory/inventory.ts';
-import { authoritiesWith, madeAuthority } from '../../fakes/authorities.ts';
-import { certificateOf } from '../../fakes/certificate.ts';
-import { clusterOf, cp1, cp2, cp3, fleetIn, inventoryOf, joinedHost, nodesOf, w1 } from '../../fakes/cluster.ts';
+import type { AuthorityCertificate } from '../../src/certificates/certificates.facts.ts';
+import { CLUSTER_INFO } from '../../src/certificates/cluster-info.step.ts';
+import { type Rotating, SIGNING } from '../../src/certificates/rotation.step.ts';
+import { endOf, rotationOf } from '../../src/certificates/rotation.ts';
+import type { Fleet } from '../../src/cluster/fleet/fleet.ts';
+import { objectKey } from '../../src/cluster/fleet/view.ts';
+import { rotateAuthorityPhases, ROTATION_PARTS } from '../../src/commands/certs.phases.ts';
+import type { Step, Target } from '../../src/engine/step.ts';
+import type { Inventory, LinuxHost } from '../../src/inventory/inventory.ts';
+import { authoritiesWith, madeAuthority } from '../fakes/authorities.ts';
+import { certificateOf } from '../fakes/certificate.ts';
+import { clusterOf, cp1, cp2, cp3, fleetIn, inventoryOf, joinedHost, nodesOf, w1 } from '../fakes/cluster.ts';
 
 export const OLD = madeAuthority('kubernetes');
 export const NEW = madeAuthority('kubernetes-20261124t220000z');

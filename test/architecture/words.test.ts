@@ -1,9 +1,9 @@
 /** Words that docs/contributing.md rules out, because a sentence with them does not say who acts. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { filesIn } from './tools/files-in.ts';
+import { filesIn } from '../tools/files-in.ts';
 
-const root = new URL('../', import.meta.url);
+const root = new URL('../../', import.meta.url);
 const VAGUE = /\b(?:whoever|whom|nobody|somebody|anybody)\b/i;
 /** Their text is on hosts, or a hash of it in the cluster: another word in a comment would restart what runs. */
 const ON_HOSTS = ['templates/runtime/cri-docker.socket.hbs', 'templates/windows/pods/prepare-flannel.ps1'];

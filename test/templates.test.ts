@@ -1,10 +1,10 @@
 /** A script says in its head whose functions it calls: `# uses: FILES`; the rest is given by the command that sends it. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { script } from '../../src/templates.ts';
-import { filesIn } from '../tools/files-in.ts';
+import { script } from '../src/templates.ts';
+import { filesIn } from './tools/files-in.ts';
 
-const folder = new URL('../../templates/', import.meta.url);
+const folder = new URL('../templates/', import.meta.url);
 const scripts = filesIn('templates', '.sh');
 const textOf = (name: string): string => readFileSync(new URL(name, folder), 'utf8');
 const headOf = (name: string): string => /^(?:#.*\n)+/.exec(textOf(name))?.[0] ?? '';

@@ -1,9 +1,6 @@
 /** Words of hosts and of live objects go through the one decoder (`src/shell/decode.ts`): a cast believes what nobody has compared. */
-import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { filesIn } from '../tools/files-in.ts';
-
-const src = new URL('../../src/', import.meta.url);
+import { files as allFiles, textOf, withoutComments } from './source.ts';
 
 /** Files whose code reads what hosts and the API send. */
 const READS =
@@ -24,16 +21,14 @@ const ALLOWED: Readonly<Record<string, string>> = {
 const CAST =
   /\bas (?:unknown as|readonly unknown\[\]|Partial<|Raw\w+|JsonObject\b|readonly \{|\{ readonly (?!status\?: unknown))|JSON\.parse\([^;]*?\)\)? as (?!unknown\b)/;
 
-const files = filesIn('src', '.ts').filter((file) => READS.test(file));
-const withoutComments = (text: string): string =>
-  text.replaceAll(/\/\*[\s\S]*?\*\//g, '').replaceAll(/^\s*\/\/.*$/gm, '');
+const files = allFiles.filter((file) => READS.test(file));
 
 test('no word of a host is cast to what is expected of it', () => {
   expect(files.length).toBeGreaterThan(100);
   const casts = files
     .filter((file) => ALLOWED[file] === undefined)
     .flatMap((file) => {
-      const cast = CAST.exec(withoutComments(readFileSync(new URL(file, src), 'utf8')));
+      const cast = CAST.exec(withoutComments(textOf(file)));
       return cast === null ? [] : [`${file}: ${cast[0].slice(0, 80)}`];
     });
   expect(casts).toEqual([]);

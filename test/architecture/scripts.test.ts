@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import ts from 'typescript';
 import { describe, expect, test } from 'vitest';
-import { pathOf } from './needs/table.ts';
-import { filesIn } from './tools/files-in.ts';
+import { pathOf } from '../needs/table.ts';
+import { filesIn } from '../tools/files-in.ts';
 
-const root = fileURLToPath(new URL('../', import.meta.url));
+const root = fileURLToPath(new URL('../../', import.meta.url));
 const scripts = filesIn('templates', '.sh');
 
 /** Variables of the shell and of systemd, and those that a script sets itself. */
@@ -112,7 +112,7 @@ test('no comment and no message of a script is wider than 120 columns', () => {
   const all = ['.sh', '.ps1'].flatMap((ending) => filesIn('templates', ending));
   const scripts = all.filter((name) => !installed(name));
   const wide = scripts.flatMap((name) =>
-    readFileSync(new URL(`../templates/${name}`, import.meta.url), 'utf8')
+    readFileSync(new URL(`../../templates/${name}`, import.meta.url), 'utf8')
       .split('\n')
       .filter((line) => /^\s*(?:#|echo ")/.test(line) && line.length > 120)
       .map((line) => `${name}: ${line}`),

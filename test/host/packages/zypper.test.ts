@@ -8,11 +8,11 @@ import {
   distributionOf,
   everyRepositoryFiles,
   knownDistribution,
-} from '../../src/host/packages/distributions.value.ts';
-import { getsBinaries, systemRuntime } from '../../src/host/packages/installer.value.ts';
-import type { PackageRequest } from '../../src/host/packages/package-manager.value.ts';
-import { suseSystems, zypper } from '../../src/host/packages/suse-family.value.ts';
-import { linuxHost } from '../fakes/inventory.ts';
+} from '../../../src/host/packages/distributions.value.ts';
+import { getsBinaries, systemRuntime } from '../../../src/host/packages/installer.value.ts';
+import type { PackageRequest } from '../../../src/host/packages/package-manager.value.ts';
+import { suseSystems, zypper } from '../../../src/host/packages/suse-family.value.ts';
+import { linuxHost } from '../../fakes/inventory.ts';
 
 const asked = { middleMs: 0 };
 const leap = suseSystems[0]!;
@@ -66,7 +66,7 @@ describe('zypper', () => {
     const repository = { url: 'https://pkgs.k8s.io/core:/stable:/v1.36/rpm' };
     const proxy = { https: 'http://proxy:3128', noProxy: [] };
     const text = zypper.repository('kubernetes', repository, { proxy, direct: [] });
-    await expect(text).toMatchFileSnapshot('../golden/suse/kbuild-kubernetes.repo');
+    await expect(text).toMatchFileSnapshot('../../golden/suse/kbuild-kubernetes.repo');
     expect(zypper.repository('kubernetes', repository, { proxy, direct: ['pkgs.k8s.io'] })).toContain('proxy=_none_');
   });
 

@@ -1,14 +1,14 @@
 /** Control planes of a cluster whose key of service accounts is rotated, who holds tokens, and what each change does to them. */
 import { createHash, generateKeyPairSync } from 'node:crypto';
-import { type AuthorityCertificate, keyId, trustedKey } from '../../../src/certificates/certificates.facts.ts';
-import type { Rotating } from '../../../src/certificates/rotation.step.ts';
-import { endOf, rotationOf } from '../../../src/certificates/rotation.ts';
-import type { Fleet } from '../../../src/cluster/fleet/fleet.ts';
-import { rotateAuthorityPhases, ROTATION_PARTS, type RotationPart } from '../../../src/commands/certs.phases.ts';
-import type { Step, Target } from '../../../src/engine/step.ts';
-import type { LinuxHost } from '../../../src/inventory/inventory.ts';
-import { authoritiesWith } from '../../fakes/authorities.ts';
-import { clusterOf, cp1, cp2, fleetIn, inventoryOf, joinedHost, nodesOf, w1 } from '../../fakes/cluster.ts';
+import { type AuthorityCertificate, keyId, trustedKey } from '../../src/certificates/certificates.facts.ts';
+import type { Rotating } from '../../src/certificates/rotation.step.ts';
+import { endOf, rotationOf } from '../../src/certificates/rotation.ts';
+import type { Fleet } from '../../src/cluster/fleet/fleet.ts';
+import { rotateAuthorityPhases, ROTATION_PARTS, type RotationPart } from '../../src/commands/certs.phases.ts';
+import type { Step, Target } from '../../src/engine/step.ts';
+import type { LinuxHost } from '../../src/inventory/inventory.ts';
+import { authoritiesWith } from '../fakes/authorities.ts';
+import { clusterOf, cp1, cp2, fleetIn, inventoryOf, joinedHost, nodesOf, w1 } from '../fakes/cluster.ts';
 
 type Key = 'old' | 'new';
 

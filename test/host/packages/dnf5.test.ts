@@ -4,11 +4,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { placedRepository } from '../../src/host/packages/distributions.value.ts';
-import { dnf5 } from '../../src/host/packages/dnf.value.ts';
-import type { PackageRequest } from '../../src/host/packages/package-manager.value.ts';
-import { fedora } from '../../src/host/packages/rhel-family.value.ts';
-import { inventory } from '../fakes/inventory.ts';
+import { placedRepository } from '../../../src/host/packages/distributions.value.ts';
+import { dnf5 } from '../../../src/host/packages/dnf.value.ts';
+import type { PackageRequest } from '../../../src/host/packages/package-manager.value.ts';
+import { fedora } from '../../../src/host/packages/rhel-family.value.ts';
+import { inventory } from '../../fakes/inventory.ts';
 
 const asked = { middleMs: 0 };
 const folder = mkdtempSync(join(tmpdir(), 'kbuild-dnf5-'));
@@ -66,7 +66,7 @@ describe('dnf5', () => {
     const facts = { osRelease: { id: 'fedora', idLike: [], versionId: '43', codename: '', prettyName: 'Fedora 43' } };
     const placed = placedRepository(dnf5.pick(inventory().runtime.repository), fedora, facts);
     const text = dnf5.repository('containerd', placed, { proxy: undefined, direct: [] });
-    await expect(text).toMatchFileSnapshot('../golden/rhel/kbuild-containerd-fedora.repo');
+    await expect(text).toMatchFileSnapshot('../../golden/rhel/kbuild-containerd-fedora.repo');
   });
 });
 
