@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from '../shell/decode.ts';
 const HOOK = 'helm.sh/hook';
 
 /** How far a live Job is. */
-export type JobStanding = 'complete' | 'failed' | 'unfinished';
+type JobStanding = 'complete' | 'failed' | 'unfinished';
 
 /** True for the Job of a hook. */
 export function isAwaited({ apiVersion, kind, metadata }: JsonObject): boolean {
