@@ -73,7 +73,7 @@ const OF_NETWORK: ReadonlySet<string> = new Set(['allocate-node-cidrs']);
  * The message for a flag that an inventory must not set, or not to this value; undefined if it may. `isOwnNetwork`: the
  * user installs the network.
  */
-function ownedFlag(
+export function ownedFlag(
   component: FlagComponent,
   { name, value }: { readonly name: string; readonly value: unknown },
   isOwnNetwork: boolean,
