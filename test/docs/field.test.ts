@@ -159,6 +159,10 @@ const ASKED: Readonly<Record<string, readonly Held[]>> = {
   'cgroupfs on cgroup v2': [check("'cgroup-driver': [")],
   'a Linux node for CoreDNS': [['inventory/bad-inventories.test.ts', 'no Linux node on which CoreDNS can run']],
   'the page file of Windows': [check('no page file')],
+  'an inventory that a script prints': [
+    ['integration/controller.test.ts', 'sh hosts.sh | $K validate -'],
+    ['integration/controller.test.ts', 'sh hosts.sh | head -c 150'],
+  ],
   'teardown and expand': [
     ['integration/start-up.test.ts', 'teardown is reset'],
     ['cli/command-line-error.test.ts', "unknown('expand')"],
