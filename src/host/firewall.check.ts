@@ -2,6 +2,7 @@ import { type Fleet, linuxFacts } from '../cluster/fleet/fleet.ts';
 import { hasKubelet } from '../cluster/fleet/joined.ts';
 import { type Check, type CheckGroup, eachHost, type Finding, type HostFinding } from '../engine/check.ts';
 import { KbuildError, mayBeGone } from '../errors.ts';
+import { addressesOf } from '../inventory/addresses.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
 import type { Firewall } from './firewalld.facts.ts';
 import { closedOpenings, openingsText } from './openings.ts';
@@ -50,12 +51,13 @@ function upOpens(inventory: Inventory, fleet: Fleet, { way, from }: Blocked): bo
   return (linuxFacts(fleet, way.to)?.firewall ?? []).some((firewall) =>
     closedOpenings(inventory, way.to, firewall).some(
       ({ ports, protocol, from: source }) =>
-        ports[0] === way.port && protocol === way.protocol && source === from.internalAddress,
+        ports[0] === way.port && protocol === way.protocol && addressesOf(from).includes(source),
     ),
   );
 }
 
-const key = ({ way, how }: Blocked): string => `${way.to.name} ${way.protocol} ${String(way.port)} ${how}`;
+const key = ({ way, how }: Blocked): string =>
+  `${way.to.name} ${way.protocol} ${String(way.port)} ${way.program} ${how}`;
 
 const portMatrix: Check = {
   name: 'port-matrix',

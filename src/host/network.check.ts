@@ -143,11 +143,12 @@ const pathMtu: Check = {
   severities: ['error', 'warning'],
   test: ({ fleet: { surveys } }) => {
     const groups = new Map<string, { readonly finding: Omit<Finding, 'message'>; message: string }>();
-    for (const { from, to, mtu, reported } of surveys?.ports.narrow ?? []) {
+    for (const { from, to, address, mtu, reported } of surveys?.ports.narrow ?? []) {
+      const target = address === undefined ? to.name : `${to.name} (${familyOf(address)})`;
       const how = reported === undefined ? 'vanish' : `do not fit: a router told ${String(reported)}`;
       const key = `${from.name} ${how}`;
       const known = groups.get(key);
-      if (known !== undefined) known.message += `, ${to.name}`;
+      if (known !== undefined) known.message += `, ${target}`;
       else
         groups.set(key, {
           finding: {
@@ -155,7 +156,7 @@ const pathMtu: Check = {
             host: from.name,
             remedy: 'lower the MTU of the interfaces between hosts to what the way carries, or mend the way',
           },
-          message: `packets of ${String(mtu)} bytes, the MTU of its interface, ${how}, on the way to ${to.name}`,
+          message: `packets of ${String(mtu)} bytes, the MTU of its interface, ${how}, on the way to ${target}`,
         });
     }
     return [...groups.values()].map(({ finding, message }) => ({ ...finding, message }));

@@ -1,4 +1,4 @@
-import { hostPort } from '../inventory/addresses.ts';
+import { familyOf, hostPort } from '../inventory/addresses.ts';
 import type { LinuxHost } from '../inventory/inventory.ts';
 import type { Held } from '../ssh/remote.ts';
 import { script } from '../templates.ts';
@@ -36,6 +36,8 @@ export function readMtus(out: string): ReadonlyMap<string, { readonly mtu: numbe
 /** A port of a host that other hosts must reach. */
 export interface Way {
   readonly to: LinuxHost;
+  /** Where the host is reached; missing: at its internalAddress. */
+  readonly address?: string;
   readonly port: number;
   readonly protocol: 'tcp' | 'udp';
   readonly program: string;
@@ -56,6 +58,8 @@ export interface Blocked {
 interface Narrow {
   readonly from: LinuxHost;
   readonly to: LinuxHost;
+  /** Of the way: see there. */
+  readonly address?: string;
   /** Of the sender's interface. */
   readonly mtu: number;
   /** The size that a router on the way reported. */
@@ -73,7 +77,21 @@ export interface PortMatrix {
   readonly failed: readonly { readonly host: LinuxHost; readonly reason: string }[];
 }
 
-const at = ({ to, port }: Way): string => hostPort(to.internalAddress, port);
+/** The address at which the host of a way is reached. */
+const addressOf = ({ to, address }: Pick<Way, 'to' | 'address'>): string => address ?? to.internalAddress;
+
+const at = (way: Way): string => hostPort(addressOf(way), way.port);
+
+/**
+ * The ways of UDP at the second address of a host too, where the cluster has two families: overlays carry packets of
+ * each family between addresses of that family. Other programs of the cluster meet at the first one.
+ */
+export function inBothFamilies(way: Way): readonly Way[] {
+  const address = way.to.secondAddress;
+  const from = way.from.filter((host) => host.secondAddress !== undefined);
+  if (way.protocol === 'tcp' || address === undefined || from.length === 0) return [way];
+  return [way, { ...way, address, from, program: `${way.program}, ${familyOf(address)}` }];
+}
 
 function foundOn<T>(all: readonly Surveyed<T>[], host: LinuxHost): T | undefined {
   const surveyed = all.find((candidate) => candidate.host.name === host.name);
@@ -87,7 +105,7 @@ interface Trial {
   readonly received: Results<'receive'>;
   readonly connectedAgain: Results<'connect'>;
   readonly receivedAgain: Results<'receive'>;
-  readonly nameOf: (host: LinuxHost) => string;
+  readonly nameOf: (host: LinuxHost, way: Way) => string;
 }
 
 type Results<K extends 'connect' | 'receive'> = Awaited<ReturnType<ReturnType<typeof surveyors>[K]>>;
@@ -104,29 +122,28 @@ const listenOn = (on: Surveyor, hosts: readonly LinuxHost[], ways: readonly Way[
   });
 
 /** Functions that connect from all hosts (`connect`), and that read what their UDP listeners received (`receive`). */
-const surveyors = (on: Surveyor, hosts: readonly LinuxHost[], nameOf: (host: LinuxHost) => string) => ({
+const surveyors = (on: Surveyor, hosts: readonly LinuxHost[], nameOf: Trial['nameOf']) => ({
   connect: (ways: readonly Way[]) =>
     onEach(hosts, async (host) => {
       const targets = ways.filter(({ from }) => from.some(({ name }) => name === host.name));
       if (targets.length === 0) return { connects: readConnects(''), mtus: readMtus('') };
-      const lines = targets.map(({ to, port, protocol }) => `${protocol} ${to.internalAddress} ${String(port)}`);
-      const parameters = { TARGETS: lines.join('\n'), NAME: nameOf(host) };
-      const out = await on(host).run(script('host/survey-connect.sh', parameters));
+      const lines = targets.map((way) => [way.protocol, addressOf(way), way.port, nameOf(host, way)].join(' '));
+      const out = await on(host).run(script('host/survey-connect.sh', { TARGETS: lines.join('\n') }));
       return { connects: readConnects(out), mtus: readMtus(out) };
     }),
   receive: (ways: readonly Way[]) =>
     onEach(hosts, async (host) => {
       const senders = ways.filter(({ to, protocol, free }) => to.name === host.name && protocol === 'udp' && free);
-      const names = [...new Set(senders.flatMap(({ from }) => from.map(nameOf)))];
+      const names = [...new Set(senders.flatMap((way) => way.from.map((sender) => nameOf(sender, way))))];
       if (names.length === 0) return new Set<string>();
       return new Set((await on(host).run(script('host/survey-heard.sh', { NAMES: names }))).split('\n'));
     }),
 });
 
 /** True if a datagram arrived. If a large one arrived, a lost small one does not matter. */
-const arrived = ({ received, receivedAgain, nameOf }: Trial, size: 'small' | 'large', from: LinuxHost, to: LinuxHost) =>
+const arrived = ({ received, receivedAgain, nameOf }: Trial, size: 'small' | 'large', from: LinuxHost, way: Way) =>
   [received, receivedAgain].some((all) =>
-    [size, 'large'].some((sent) => foundOn(all, to)?.has(`${sent} ${nameOf(from)}`) === true),
+    [size, 'large'].some((sent) => foundOn(all, way.to)?.has(`${sent} ${nameOf(from, way)}`) === true),
   );
 
 const blockedWays = (trial: Trial): readonly Blocked[] =>
@@ -135,11 +152,11 @@ const blockedWays = (trial: Trial): readonly Blocked[] =>
       const connects = foundOn(trial.connected, from)?.connects;
       if (connects === undefined) return [];
       if (way.protocol === 'udp') {
-        return !way.free || foundOn(trial.received, way.to) === undefined || arrived(trial, 'small', from, way.to)
+        return !way.free || foundOn(trial.received, way.to) === undefined || arrived(trial, 'small', from, way)
           ? []
           : [{ way, from, how: 'nothing came through' }];
       }
-      const answer = connects.get(`${way.to.internalAddress} ${String(way.port)}`) ?? 'not tried';
+      const answer = connects.get(`${addressOf(way)} ${String(way.port)}`) ?? 'not tried';
       // The survey does not listen on a port that is in use. There, `refused` proves that packets arrive.
       return answer === 'open' || (!way.free && answer === 'refused') ? [] : [{ way, from, how: answer }];
     }),
@@ -148,13 +165,13 @@ const blockedWays = (trial: Trial): readonly Blocked[] =>
 const narrowWays = (trial: Trial): readonly Narrow[] =>
   trial.tried.flatMap((way) =>
     way.from.flatMap((from): readonly Narrow[] => {
-      const address = way.to.internalAddress;
+      const address = addressOf(way);
       const size =
         foundOn(trial.connectedAgain, from)?.mtus.get(address) ?? foundOn(trial.connected, from)?.mtus.get(address);
-      if (way.protocol === 'tcp' || !way.free || size === undefined || !arrived(trial, 'small', from, way.to))
-        return [];
-      const whole = arrived(trial, 'large', from, way.to) && size.reported === undefined;
-      return whole ? [] : [{ from, to: way.to, ...size }];
+      if (way.protocol === 'tcp' || !way.free || size === undefined || !arrived(trial, 'small', from, way)) return [];
+      const whole = arrived(trial, 'large', from, way) && size.reported === undefined;
+      const second = way.address === undefined ? {} : { address };
+      return whole ? [] : [{ from, to: way.to, ...second, ...size }];
     }),
   );
 
@@ -167,7 +184,9 @@ export async function portMatrix(on: Surveyor, hosts: readonly LinuxHost[], ways
   try {
     const listening = await listenOn(on, hosts, ways, held);
     // The file may have datagrams of an earlier survey, so a sender's name ends with the name of its own listener.
-    const nameOf = (host: LinuxHost): string => `${host.name}${foundOn(listening, host)?.split('.').at(-1) ?? ''}`;
+    // Of each port and address, for each has a listener of its own.
+    const nameOf: Trial['nameOf'] = (host, { port, address }) =>
+      [host.name + (foundOn(listening, host)?.split('.').at(-1) ?? ''), port, address === undefined ? 1 : 2].join('/');
     const notListening = new Set(listening.flatMap((result) => ('failed' in result ? [result.host.name] : [])));
     const tried = ways
       .filter(({ to, free }) => !free || !notListening.has(to.name))
@@ -177,7 +196,7 @@ export async function portMatrix(on: Surveyor, hosts: readonly LinuxHost[], ways
     const received = await receive(tried);
     // A datagram may get lost, or another survey of the same port may have received it: kbuild sends it again.
     const again = tried.flatMap((way) => {
-      const from = way.from.filter((sender) => foundOn(received, way.to)?.has(`large ${nameOf(sender)}`) !== true);
+      const from = way.from.filter((sender) => foundOn(received, way.to)?.has(`large ${nameOf(sender, way)}`) !== true);
       return way.protocol === 'udp' && way.free && from.length > 0 ? [{ ...way, from }] : [];
     });
     const connectedAgain = await connect(again);

@@ -13,7 +13,7 @@ import { diskSync, overlayTrial } from '../host/disk.survey.ts';
 import { clientsOf, listeningPorts } from '../host/openings.value.ts';
 import { supportedDistribution } from '../host/packages/distributions.value.ts';
 import { downloads, type Wanted } from '../host/packages/downloads.survey.ts';
-import { portMatrix, type Way } from '../host/ports.survey.ts';
+import { inBothFamilies, portMatrix, type Way } from '../host/ports.survey.ts';
 import { inventoryOn } from '../inventory/hosts.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { failedText, findingsText } from '../report/findings.ts';
@@ -40,7 +40,7 @@ function neededWays(inventory: Inventory, fleet: Fleet, about: readonly Seen[]):
       const needed = clients.filter(({ name }) => meant.has(host.name) || meant.has(name));
       const held = facts.listeners.some((listener) => listener.port === port && listener.protocol === protocol);
       const free = isFresh({ host, facts }) && !held;
-      return needed.length === 0 ? [] : [{ to: host, port, protocol, program, from: needed, free }];
+      return needed.length === 0 ? [] : inBothFamilies({ to: host, port, protocol, program, from: needed, free });
     }),
   );
 }

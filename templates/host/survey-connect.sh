@@ -1,4 +1,4 @@
-# Connects to TARGETS (`tcp ADDRESS PORT` or `udp ADDRESS PORT`, one a line), forty at once. Prints for each of tcp:
+# Connects to TARGETS (`tcp ADDRESS PORT NAME` or `udp ADDRESS PORT NAME`, one a line), forty at once. Prints for each of tcp:
 # its address and port, the status (124: no answer within 10 s) and bash's error. By udp it sends `small NAME`,
 # and `large NAME` in a datagram that fills the MTU of the interface; then it prints `mtu`, the address, that MTU, and
 # the smaller one that a router on the way reported, if one did.
@@ -20,15 +20,15 @@ send() {
       echo "small $2" >"/dev/udp/$0/$1"
       exec 3>"/dev/udp/$0/$1"
       printf "%-*s\n" "$3" "large $2" | dd bs=65536 iflag=fullblock status=none >&3
-    done' "$1" "$2" "$NAME" "$room" 2>/dev/null || :
+    done' "$1" "$2" "$3" "$room" 2>/dev/null || :
   printf 'mtu %s %s %s\n' "$1" "$mtu" "$(ip -o route get "$1" 2>/dev/null | sed -n 's/.* mtu \([0-9]*\).*/\1/p')"
 }
 count=0
-while read -r protocol address port; do
+while read -r protocol address port name; do
   if [ "$protocol" = tcp ]; then
     connect "$address" "$port" &
   elif [ "$protocol" = udp ]; then
-    send "$address" "$port"
+    send "$address" "$port" "$name"
   fi
   count=$((count + 1))
   if [ $((count % 40)) = 0 ]; then wait; fi

@@ -5,7 +5,7 @@ mkdir -p /run/kbuild
 heard=$(mktemp /run/kbuild/survey-heard.XXXXXX)
 name=kbuild-survey-${heard##*.}
 end() {
-  systemctl stop "$name-life.service" "$name-tcp.socket" "$name-tcp.service" "$name-udp.socket" "$name-udp.service" 2>/dev/null || :
+  systemctl stop "$name-*" 2>/dev/null || :
   rm -f -- "$heard"
 }
 trap end EXIT
@@ -20,13 +20,13 @@ if [ $# -gt 0 ]; then
   # The kernel takes the connections; the service only has to be there.
   systemd-run -q --collect --unit="$name-tcp" -p "$bound" --socket-property="$bound" --socket-property=ReusePort=yes "$@" sleep 600
 fi
-# One process, not a loop of them: with cgroup v1 systemd may miss the end of a child, and wait 90 s for it (seen with
-# 252).
-set --
-for one in $UDP; do set -- "$@" "--socket-property=ListenDatagram=$one"; done
-if [ $# -gt 0 ]; then
-  systemd-run -q --collect --unit="$name-udp" -p "$bound" --socket-property="$bound" --socket-property=ReusePort=yes "$@" \
-    -p StandardOutput="append:$heard" sh -c 'exec cat <&3'
-fi
+# One process for each, not a loop of them: with cgroup v1 systemd may miss the end of a child, and wait 90 s for it
+# (seen with 252).
+count=0
+for one in $UDP; do
+  count=$((count + 1))
+  systemd-run -q --collect --unit="$name-udp$count" -p "$bound" --socket-property="$bound" --socket-property=ReusePort=yes \
+    --socket-property="ListenDatagram=$one" -p StandardOutput="append:$heard" sh -c 'exec cat <&3'
+done
 echo "$heard"
 while beat=$(exec timeout 45 head -c 1) && [ -n "$beat" ]; do :; done
