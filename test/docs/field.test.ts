@@ -13,7 +13,7 @@ type Held = readonly [file: string, words: string];
 
 const INPUTS = 'inventory/kubernetes-inputs.test.ts';
 const input = (words: string): Held => [INPUTS, words];
-const CHECKS = 'checks/both-ways.ts';
+const CHECKS = 'fixtures/both-ways.ts';
 const check = (words: string): Held => [CHECKS, words];
 const FAILURE = 'report/failure.test.ts';
 const cause = (words: string): Held => [FAILURE, words];
@@ -99,7 +99,7 @@ const REPORTS: Readonly<Record<string, readonly Held[]>> = {
   '4: noexec': [check("'executable-paths': ["), [HOSTS, 'a kubelet whose folder is noexec']],
   '7: uutils': [
     [UBUNTU, '26.04 (with sudo-rs and uutils) is 1 + 1'],
-    ['scripts.test.ts', 'That of uutils'],
+    ['architecture/scripts.test.ts', 'That of uutils'],
   ],
   "16: containerd's config version": [['runtime/containerd.test.ts', 'of 2.x is version 3']],
   "17: a GPU operator's edits": [
@@ -135,14 +135,14 @@ const ASKED: Readonly<Record<string, readonly Held[]>> = {
   'the second net': [
     ['kubeadm/accepted-config.test.ts', 'kubeadm of the first control plane is asked whether it accepts'],
   ],
-  'validate --print': [['kubeadm/printed-config.test.ts', 'what kubeadm and each kubelet get is printed']],
+  'validate --print': [['commands/printed-config.test.ts', 'what kubeadm and each kubelet get is printed']],
   'each supported minor has an oracle': [['lab/long/older-kubeadm.test.ts', 'each supported minor has one']],
   'what runs is observed': [
     ['kubeadm/in-effect.test.ts', 'where a flag of the host wins, nothing is restarted'],
     ['lab/long/edited-settings.test.ts', 'what runs is observed: an argument that was taken out'],
     ['lab/long/edited-settings.test.ts', 'the last line says what to change'],
   ],
-  'last words once': [['templates/last-words.test.ts', 'its errors of this run are shown once each']],
+  'last words once': [['session/last-words.test.ts', 'its errors of this run are shown once each']],
   Ubuntu: [
     [UBUNTU, 'up waits for cloud-init and for unattended-upgrades'],
     [UBUNTU, 'also where ufw forwards nothing by default'],
@@ -151,8 +151,8 @@ const ASKED: Readonly<Record<string, readonly Held[]>> = {
     [UBUNTU, 'reset takes it all back'],
   ],
   'IPVS at the own addresses': [
-    ['templates/clean-packet-filter.test.ts', 'virtual servers of Services and of NodePorts'],
-    ['templates/clean-packet-filter.test.ts', 'is told where the host has no ipvsadm'],
+    ['kubeadm/clean-packet-filter.test.ts', 'virtual servers of Services and of NodePorts'],
+    ['kubeadm/clean-packet-filter.test.ts', 'is told where the host has no ipvsadm'],
   ],
   'VXLAN on Windows is a limit': [['windows/selftest.test.ts', 'is a limit where its network says so']],
   "etcd's ports": [input('an etcd that listens elsewhere')],

@@ -147,7 +147,7 @@ const HELD: readonly (readonly [defect: string, what: string, ...held: readonly 
     'the report of a failure begins with what to do',
     ['report/page/page.test.ts', 'says first what failed in a sentence, why, what to do and what to type next (D20)'],
     [
-      'templates/last-words.test.ts',
+      'session/last-words.test.ts',
       'the end of a log has the time of each line, and a message that is repeated once (D20)',
     ],
   ],
