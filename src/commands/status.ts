@@ -1,4 +1,3 @@
-import type { ClusterView } from '../cluster/fleet/view.ts';
 import { refusedWorkers } from '../cluster/joined.refusal.ts';
 import { plan } from '../engine/plan.ts';
 import { ifKnown, UsageError, worstExitCode } from '../errors.ts';
@@ -6,9 +5,10 @@ import type { Inventory } from '../inventory/inventory.ts';
 import { unreachableText } from '../report/failure.ts';
 import { jsonDocument } from '../report/json.ts';
 import { mermaid } from '../report/mermaid.ts';
-import { earlyStatusText, statusOf } from '../report/status-view.ts';
+import { controlPlaneHosts, earlyStatusText, statusOf } from '../report/status-view.ts';
 import { type Status, statusText } from '../report/status.ts';
 import type { Context } from '../session/context.ts';
+import type { SeenFirst } from '../session/observe.ts';
 import { reachedPhases, type Run } from '../session/run.ts';
 import { sameCommand } from '../session/selection.ts';
 import { withRun } from '../session/with-run.ts';
@@ -81,19 +81,19 @@ function checkFlags({ every, graph, json, watch }: StatusOptions): void {
     throw new UsageError('--every belongs to --watch', { remedy: 'kbuild status --watch --every 10s' });
 }
 
-function shownStatus(run: Run, flags: StatusOptions, status: Status): string {
+function shownStatus(run: Run, flags: StatusOptions, status: Status, nowMs: number): string {
   if (flags.json === true) return jsonDocument<'status'>(status);
   if (flags.graph !== undefined) return mermaid(run.inventory, status);
-  return statusText(status, run.context.nowMs());
+  return statusText(status, nowMs, controlPlaneHosts(run.inventory));
 }
 
-/** Shows what the API tells at once, and the whole when the hosts have told the rest. */
-export function inTwoParts() {
+/** Shows what the control plane tells at once, and the whole when all hosts have told the rest. */
+export function inTwoParts(nowMs: number) {
   let shown = '';
   return {
-    early: (out: Context['out'], inventory: Inventory, view: ClusterView): void => {
+    early: (out: Context['out'], inventory: Inventory, { view, hosts }: SeenFirst): void => {
       if (shown !== '') return;
-      shown = ifKnown(() => earlyStatusText(inventory, view), '');
+      shown = ifKnown(() => earlyStatusText(inventory, view, hosts, nowMs), '');
       if (shown !== '') out(shown);
     },
     // Another control plane may have been asked meanwhile, because of what the hosts told.
@@ -116,7 +116,8 @@ export function runStatus(outer: Context, { hosts, ...flags }: StatusOptions): P
   checkFlags(flags);
   const isEndless = flags.watch === true;
   const isThroughOne = hosts === false;
-  const { early, rest } = inTwoParts();
+  const nowMs = outer.nowMs();
+  const { early, rest } = inTwoParts(nowMs);
   const isText = !isEndless && flags.json !== true && flags.graph === undefined;
   return withRun(
     outer,
@@ -129,7 +130,7 @@ export function runStatus(outer: Context, { hosts, ...flags }: StatusOptions): P
       if (isEndless) return watchStatus(run, flags, () => statusNow(run));
       const { context, connected } = run;
       const status = isThroughOne ? statusThroughOne(run) : statusNow(run);
-      context.out(rest(shownStatus(run, flags, status)));
+      context.out(rest(shownStatus(run, flags, status, nowMs)));
       const { unreachable } = connected.observations.fleet();
       context.err(unreachableText(unreachable));
       if (isText) context.err(nextText(run, status));

@@ -9,7 +9,7 @@ import { ifKnown } from '../errors.ts';
 import { spaceFindings } from '../etcd/space.ts';
 import { controlPlanes } from '../inventory/hosts.ts';
 import type { Inventory } from '../inventory/inventory.ts';
-import { clusterText, type Status } from './status.ts';
+import { certificatesText, clusterText, OF_CONTROL_PLANE, type Status } from './status.ts';
 import { versionsOf } from './versions.ts';
 
 /** The cluster's part of a status. */
@@ -53,14 +53,34 @@ export function clusterStatus(
 
 const topologyOf = ({ etcd }: Inventory) => (etcd.topology === 'stacked' ? 'stacked' : 'external');
 
-/** How the text of a cluster's status begins, before its hosts have told the rest; empty if no cluster answers. */
-export const earlyStatusText = (inventory: Inventory, cluster: ClusterView): string =>
+/** Hosts whose certificates a status shows together with what the API tells. */
+export const controlPlaneHosts = ({ hosts }: Inventory): readonly string[] =>
+  hosts.filter(({ role }) => role === 'control-plane' || role === 'etcd').map(({ name }) => name);
+
+/** The certificates of hosts that told them. */
+const certificatesIn = (hosts: Fleet['hosts']): Status['certificates'] =>
+  hosts.flatMap((one) =>
+    one.os === 'linux'
+      ? ifKnown(() => one.facts.certificates, []).map(({ name, expires }) => ({ host: one.host.name, name, expires }))
+      : [],
+  );
+
+/**
+ * How the text of a cluster's status begins, before its hosts have told the rest; empty if no cluster answers. `told`:
+ * hosts of the control plane, of which the certificates may be known.
+ */
+export const earlyStatusText = (
+  inventory: Inventory,
+  cluster: ClusterView,
+  told: Fleet['hosts'],
+  nowMs: number,
+): string =>
   cluster.state === 'up'
     ? clusterText({
         cluster: inventory.name,
         endpoint: inventory.endpoint,
         ...clusterStatus(cluster, topologyOf(inventory)),
-      })
+      }) + certificatesText(certificatesIn(told), OF_CONTROL_PLANE, nowMs)
     : '';
 
 /** The same of a cluster that does not answer. */
@@ -144,9 +164,7 @@ function certificatesOf(
   const [first] = soon.toSorted((a, b) => a.days - b.days);
   const others = soon.length - 1;
   return {
-    certificates: hosts.flatMap(({ host, facts }) =>
-      ifKnown(() => facts.certificates, []).map(({ name, expires }) => ({ host, name, expires })),
-    ),
+    certificates: certificatesIn(fleet.hosts),
     problems: soon
       .filter(({ days }) => days < 0)
       .map((one) => ({

@@ -151,24 +151,42 @@ export function clusterText({
   ].join('\n');
 }
 
-/** A status as text. The days until certificates expire count from `nowMs`. */
-export function statusText(status: Status, nowMs: number): string {
-  if (status.version === '') return [...verdict(status).slice(1), ''].join('\n');
+/** Those of these certificates that expire first, below a line of `whose`; empty if there is none. */
+export function certificatesText(certificates: Status['certificates'], whose: string, nowMs: number): string {
+  if (certificates.length === 0) return '';
   const days = (expires: string): string => String(daysLeft(Date.parse(expires), nowMs));
-  const first = [...status.certificates].sort((a, b) => a.expires.localeCompare(b.expires)).slice(0, 5);
-  const ofHosts = [
+  const first = [...certificates].sort((a, b) => a.expires.localeCompare(b.expires)).slice(0, 5);
+  return [
     '',
-    ...(areMixed(status.versions) ? ['versions', table(versionRows(status.versions)), ''] : []),
-    'certificates that expire first',
+    `certificates${whose} that expire first`,
     table([
       ['HOST', 'NAME', 'EXPIRES', 'DAYS'],
       ...first.map((one) => [one.host, one.name, one.expires, days(one.expires)]),
     ]),
     '',
+  ].join('\n');
+}
+
+/** Whose certificates are shown with what the API tells. */
+export const OF_CONTROL_PLANE = ' of the control plane';
+
+/**
+ * A status as text. The days until certificates expire count from `nowMs`. `controlPlane`: hosts whose certificates
+ * stand before what all hosts must tell.
+ */
+export function statusText(status: Status, nowMs: number, controlPlane: readonly string[] = []): string {
+  if (status.version === '') return [...verdict(status).slice(1), ''].join('\n');
+  const { certificates } = status;
+  const early = certificates.filter(({ host }) => controlPlane.includes(host));
+  const others = certificates.filter(({ host }) => !controlPlane.includes(host));
+  const ofOthers = certificatesText(others, early.length === 0 ? '' : ' of other hosts', nowMs);
+  const ofHosts = [
+    '',
+    ...(areMixed(status.versions) ? ['versions', table(versionRows(status.versions)), ''] : []),
     driftText(status),
     ...eachTrouble(status),
     ...verdict(status),
     '',
   ];
-  return clusterText(status) + ofHosts.join('\n');
+  return clusterText(status) + certificatesText(early, OF_CONTROL_PLANE, nowMs) + ofOthers + ofHosts.join('\n');
 }

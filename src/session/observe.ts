@@ -4,7 +4,7 @@ import type { Emit } from '../engine/event.ts';
 import { exitCodeOf } from '../errors.ts';
 import type { Host } from '../inventory/inventory.ts';
 import { eachLimit } from '../limit.ts';
-import { DECIDING, LOCK_USED, type Observer } from './observer.ts';
+import { DECIDING, LOCK_USED, type Observer, SHOWN_FIRST } from './observer.ts';
 
 /** When the hosts that have not answered are named, in ms after the observation began. */
 const TIMES_MS: readonly number[] = [2_000, 5_000, 10_000];
@@ -89,6 +89,13 @@ export async function clusterBeside(
   return early !== undefined && early.before === ways(seen) ? early.view : cluster(seen);
 }
 
+/** The cluster as it is seen before all hosts have answered. */
+export interface SeenFirst {
+  readonly view: ClusterView;
+  /** Hosts of the control plane that have told their certificates. */
+  readonly hosts: readonly Observed[];
+}
+
 /** How all hosts are observed once. */
 export interface Round {
   readonly hosts: readonly Host[];
@@ -102,8 +109,8 @@ export interface Round {
   readonly isDead: (host: Host) => boolean;
   /** False where the operator knows already that the host is missing. */
   readonly isNews: (host: Host) => boolean;
-  /** Gets the cluster as it is known while hosts may still be observed, and again if that was not the last view. */
-  readonly onCluster?: ((view: ClusterView) => void) | undefined;
+  /** Gets what is known while hosts may still be observed, and again if that was not the last view. */
+  readonly onCluster?: ((seen: SeenFirst) => void) | undefined;
   readonly emit: Emit;
   readonly nowMs: () => number;
 }
@@ -142,12 +149,12 @@ async function observeHosts(round: Round): Promise<Omit<Fleet, 'cluster'>> {
  * The facts that decide where the cluster is observed, of the hosts that answer. They tell them beside all others, so
  * that the cluster is observed meanwhile.
  */
-async function firstKnown({ hosts, reach, observer }: Round): Promise<readonly Observed[]> {
+async function firstKnown({ hosts, reach, observer, onCluster }: Round): Promise<readonly Observed[]> {
   const deciding = hosts.filter(({ role }) => role === 'control-plane' || role === 'etcd');
   const told = await Promise.allSettled(
     deciding.map(async (host) => {
       await reach(host);
-      return observer.host(host, DECIDING);
+      return observer.host(host, onCluster === undefined ? DECIDING : SHOWN_FIRST);
     }),
   );
   return told.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
@@ -172,7 +179,7 @@ export async function observeFleet(given: Round): Promise<Fleet> {
   const cluster = await clusterBeside(
     async (told) => {
       const view = await observer.cluster(told);
-      round.onCluster?.(view);
+      round.onCluster?.({ view, hosts: told });
       return view;
     },
     known === 'nothing' ? firstKnown(round) : known,

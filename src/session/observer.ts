@@ -20,6 +20,9 @@ export const LOCK_USED = 'lockUsed' satisfies keyof LinuxFacts;
 /** The facts that decide where the cluster is observed. A run that takes the lock later may change all behind it. */
 export const DECIDING: readonly (keyof LinuxFacts)[] = [LOCK_USED, ...clusterFacts];
 
+/** The same, and what a status shows before all hosts have told the rest. */
+export const SHOWN_FIRST: readonly (keyof LinuxFacts)[] = [...DECIDING, 'certificates'];
+
 /** Observes hosts over their connections, and the cluster through its control planes. */
 export interface Observer {
   /** All facts of a host, or those that are wanted; of a Windows host only by their names. */
@@ -77,7 +80,7 @@ export function observerOf(
   const linux = async (host: LinuxHost, wanted?: WantedFacts): Promise<Observed> => {
     const { loginMs } = linuxRemote(host).transport;
     const told = (answers: Told): void => void own.set(host.name, answers);
-    const isFirst = wanted === DECIDING && host === first;
+    const isFirst = (wanted === DECIDING || wanted === SHOWN_FIRST) && host === first;
     const beside = isFirst ? { commands: ownCommands(ownOf), told } : undefined;
     const subject = { inventory: inventoryOn(inventory, host), host, watched: watched(host) };
     const facts = observeLinux(ask(host), subject, { ...tools, loginMs, beside }, wanted);

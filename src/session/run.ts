@@ -1,4 +1,3 @@
-import type { ClusterView } from '../cluster/fleet/view.ts';
 import { reached, selected } from '../engine/phases.ts';
 import {
   changesIn,
@@ -22,6 +21,7 @@ import { planNote } from '../report/record/notes.ts';
 import { retried } from '../wait.ts';
 import type { Connected } from './connect.ts';
 import type { Context, RunLog } from './context.ts';
+import type { SeenFirst } from './observe.ts';
 import type { Flags } from './options.ts';
 
 /** Something that the run, or one of its hosts, waits for. */
@@ -72,7 +72,7 @@ export interface RunOptions {
   /** True: the command reads the cluster through one control plane, and connects to no other host. */
   readonly isThroughOne?: boolean;
   /** Gets a view of the cluster before all hosts have answered, and another if that was not the last. */
-  readonly onCluster?: ((out: Context['out'], inventory: Inventory, view: ClusterView) => void) | undefined;
+  readonly onCluster?: ((out: Context['out'], inventory: Inventory, first: SeenFirst) => void) | undefined;
   /** True: `--bundle` is written also when the command succeeds. */
   readonly alwaysBundles?: true;
 }

@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { lowestApiServer } from '../cluster/api-versions.ts';
 import type { Fleet } from '../cluster/fleet/fleet.ts';
-import type { ClusterView } from '../cluster/fleet/view.ts';
 import { exitCodeOf, Interrupted, UsageError } from '../errors.ts';
 import { secretData } from '../inventory/file/manifests.ts';
 import type { Inventory } from '../inventory/inventory.ts';
@@ -17,6 +16,7 @@ import { connect, type Connected } from './connect.ts';
 import { type Context, type RunLog, stamp, stateFolder } from './context.ts';
 import { type Ending, reportEnd, reportError } from './end-report.ts';
 import { inventoryPath, readInventory } from './inventory.ts';
+import type { SeenFirst } from './observe.ts';
 import type { Flags } from './options.ts';
 import { runOutput, runStop, type RunStop } from './output.ts';
 import { noteFound, runRecording, type RunRecording } from './run-record.ts';
@@ -209,9 +209,10 @@ export async function withRun(
   try {
     stop.signal.throwIfAborted();
     const reach = options.isThroughOne === true ? 'one control plane' : 'all hosts';
-    const onCluster = (view: ClusterView): void => {
-      if (!stop.signal.aborted) options.onCluster?.(context.out, inventory, view);
+    const show = (seen: SeenFirst): void => {
+      if (!stop.signal.aborted) options.onCluster?.(context.out, inventory, seen);
     };
+    const onCluster = options.onCluster === undefined ? undefined : show;
     connected = await connect(context, inventory, flags, open.runLog, reach, onCluster);
     const fleet = connected.observations.fleet();
     noteFound(output, inventory, fleet);

@@ -4,7 +4,7 @@ import type { ClusterView } from '../../src/cluster/fleet/view.ts';
 import { inTwoParts } from '../../src/commands/status.ts';
 import { FactError } from '../../src/errors.ts';
 import type { MemberView } from '../../src/etcd/view.facts.ts';
-import { statusOf } from '../../src/report/status-view.ts';
+import { controlPlaneHosts, statusOf } from '../../src/report/status-view.ts';
 import { statusText } from '../../src/report/status.ts';
 import { certificateOf } from '../fakes/certificate.ts';
 import {
@@ -41,22 +41,35 @@ const messages = (cluster: ClusterView, fleet: Partial<Fleet> = {}): readonly st
 const lastLine = (cluster: ClusterView, fleet: Partial<Fleet> = {}): string =>
   statusText(status(cluster, fleet), NOW).trimEnd().split('\n').at(-1)!;
 
+const onHost = (host: string) => ({ host, name: 'kubelet', expires: '2027-11-21T00:00:00.000Z' });
+
 describe('what is shown before the hosts have told the rest', () => {
   const nodes = [nodeOf({ name: 'cp1', role: 'control-plane' })];
-  const whole = (cluster: ClusterView): string => statusText(status(cluster), NOW);
+  const whole = (cluster: ClusterView): string => statusText(status(cluster), NOW, controlPlaneHosts(inventory));
   const printed = (early: ClusterView, last: ClusterView): readonly string[] => {
     const texts: string[] = [];
-    const { early: show, rest } = inTwoParts();
-    show((text) => texts.push(text), inventory, early);
+    const { early: show, rest } = inTwoParts(NOW);
+    show((text) => texts.push(text), inventory, { view: early, hosts: fleetIn(early, [cp1, facts]).hosts });
     return [...texts, rest(whole(last))];
   };
 
   test('is how the whole begins, which is printed once', () => {
     const cluster = clusterOf({ nodes });
     const [first, rest] = printed(cluster, cluster);
-    expect(first).toMatch(/^demo: Kubernetes .*\n\nnodes\n(?:.*\n)+API servers: .*\n\netcd \(stacked\)/);
-    expect(rest).toMatch(/^\ncertificates that expire first\n/);
+    expect(first).toMatch(
+      /^demo: Kubernetes .*\n\nnodes\n(?:.*\n)+API servers: .*\n\netcd \(stacked\)(?:.*\n)+\ncertificates of the control plane that expire first\n.*\n  cp1 +apiserver .*\n$/,
+    );
+    expect(rest).toMatch(/^\nno drift/);
     expect(`${first!}${rest!}`).toBe(whole(cluster));
+  });
+
+  test('has the certificates of control planes, and the rest those of other hosts', () => {
+    const text = statusText({ ...status(clusterOf({ nodes })), certificates: [onHost('w1'), onHost('cp1')] }, NOW, [
+      'cp1',
+    ]);
+    expect(text).toMatch(
+      /\ncertificates of the control plane that expire first\n.*\n {2}cp1 .*\n\ncertificates of other hosts that expire first\n.*\n {2}w1 /,
+    );
   });
 
   test('is followed by the whole where another control plane tells something else', () => {

@@ -69,14 +69,14 @@ test('its view is shown while a host is still observed', async () => {
     concurrency: 2,
     isDead: () => false,
     isNews: () => true,
-    onCluster: ({ state }) => {
-      order.push(`shown ${state}`);
+    onCluster: ({ view, hosts }) => {
+      order.push(`shown ${view.state}, told by ${hosts.map(({ host }) => host.name).join(' ')}`);
       shown.resolve?.();
     },
     emit: () => undefined,
     nowMs: () => 0,
   });
   expect(order.slice(0, 2).sort()).toEqual(['cp1', 'cp1 (early)']);
-  expect(order.slice(2)).toEqual(['shown absent', 'w1']);
+  expect(order.slice(2)).toEqual(['shown absent, told by cp1', 'w1']);
   expect(fleet.hosts).toHaveLength(2);
 });
