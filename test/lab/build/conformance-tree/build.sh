@@ -12,5 +12,6 @@ apt() {
 }
 apt update
 for p in busybox nginx bind9-dnsutils; do apt install --download-only "$p"; done
-for p in cache/archives/*.deb; do dpkg-deb -x "$p" "$OUT/tree"; done
+# Some still have files below /bin and /lib, which are links here.
+for p in cache/archives/*.deb; do dpkg-deb --fsys-tarfile "$p" | tar -x --keep-directory-symlink -C "$OUT/tree"; done
 chroot "$OUT/tree" ldconfig
