@@ -4,7 +4,7 @@ import { refusedFor } from '../cluster/reasons.ts';
 import { stillThere, type StillThere } from '../cluster/removal.ts';
 import { checkNames } from '../commands/every.checks.ts';
 import { hasRemedy, type KbuildError, mayBeGone, Refused, SeveralErrors, throwAll, UsageError } from '../errors.ts';
-import { unknownCheck } from '../inventory/file/messages.ts';
+import { unknownCheck } from '../inventory/file/unknown-names.ts';
 import { selects } from '../inventory/hosts.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
 import { quote } from '../shell/sh.ts';

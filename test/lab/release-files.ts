@@ -46,7 +46,7 @@ export const RELEASE_FILES: readonly ReleaseFile[] = [
     ...{ title: 'the rpm by zypper on Leap 16', host: 'relleap', os: 'leap16', file: /\.x86_64\.rpm$/ },
     beside: [/^libatomic1-\d.*\.rpm$/],
     install:
-      'zypper --non-interactive --disable-repositories install --allow-unsigned-rpm ./libatomic1-*.rpm ./kbuild-cluster-*.rpm',
+      'zypper --non-interactive --no-refresh install --allow-unsigned-rpm ./libatomic1-*.rpm ./kbuild-cluster-*.rpm',
   },
 ];
 

@@ -100,9 +100,21 @@ export async function commandsOf({ pieces, ...size }: Recording): Promise<readon
   return typed;
 }
 
+/** What depends on the keys of hosts, and on how busy the machine is. */
+const FINGERPRINT = /SHA256:[\w+/]+/g;
+const WAITS = /\d+ of \d+ hosts? answered after \d+ s/;
+
 /** The words of a command's output, each once: what stays as it is on another day and another machine. */
 export const wordsOf = ({ lines }: Pick<Typed, 'lines'>): readonly string[] =>
-  [...new Set(lines.join(' ').match(/(?<![\w.:/-])[a-z]{3,}(?![\w.:/-])/gi) ?? [])].toSorted();
+  [
+    ...new Set(
+      lines
+        .filter((line) => !WAITS.test(line))
+        .join(' ')
+        .replaceAll(FINGERPRINT, '')
+        .match(/(?<![\w.:/-])[a-z]{3,}(?![\w.:/-])/gi) ?? [],
+    ),
+  ].toSorted();
 
 const COLOURS = ['#c9d1d9', '#ff7b72', '#7ee787', '#e3b341', '#79c0ff', '#d2a8ff', '#56d4dd', '#f0f6fc'];
 const [WIDTH, HEIGHT, MARGIN] = [8.4, 19, 16];

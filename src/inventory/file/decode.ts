@@ -2,7 +2,8 @@ import type { z } from 'zod';
 import { type Path, showPath } from '../schema/rule.ts';
 import { type InventoryFile, inventoryJsonSchema, inventorySchema } from '../schema/schema.ts';
 import type { Found, Located } from './document.ts';
-import { issueMessage, meantSetting, triedForm, unknownSetting } from './messages.ts';
+import { issueMessage, triedForm } from './messages.ts';
+import { meantSetting, unknownSetting } from './unknown-names.ts';
 import { withKubeProxy } from './rules/kubernetes/kubelets.ts';
 import { TEMPLATES, VARIABLES } from './syntax.ts';
 

@@ -43,12 +43,14 @@ function exampleOf(path: readonly PropertyKey[] | undefined): string {
 
 /** A mapping or a list where people write text, or a mapping; those of a list by the name of the list. */
 const FORMS: Readonly<Record<string, string>> = {
+  etcd: '{ topology: external }',
   extraArgs: '[{ name: max-pods, value: "200" }]',
   hosts: '{ name: cp1, address: 10.0.0.11, role: control-plane }',
   kubernetes: `{ version: "${PROPOSED_KUBERNETES}" }`,
   labels: '{ disk: ssd }',
   loadBalancer: '{ kind: keepalived, address: 10.0.0.100 }',
   network: '{ plugin: NAME }',
+  proxy: '{ http: http://proxy.example.com:3128 }',
   runtime: '{ name: NAME }',
   ssh: '{ user: admin }',
   taints: '{ key: gpu, value: "true", effect: NoSchedule }',
@@ -58,8 +60,15 @@ const FORMS: Readonly<Record<string, string>> = {
 function typeMessage(expected: string, found: Located): string {
   const { value, source } = found;
   if (value === null) return `has no value; it must be ${expectation(expected)}`;
-  if (expected === 'string' && found.path.at(-1) === 'version' && /^\d+\.\d+$/.test(source ?? ''))
-    return `must be an exact version of three numbers, in quotes: e.g. "${PROPOSED_KUBERNETES}"`;
+  const name = String(found.path.at(-1));
+  if (expected === 'string' && name === 'version' && /^\d+(?:\.\d+)?$/.test(source ?? '')) {
+    const example = found.path[0] === 'kubernetes' ? `: e.g. "${PROPOSED_KUBERNETES}"` : '';
+    return `must be an exact version of three numbers, in quotes${example}`;
+  }
+  if (expected === 'string' && typeof value === 'number' && name.endsWith('Timeout'))
+    return `needs a unit, e.g. "${String(value)}m" for minutes`;
+  if (expected === 'string' && Array.isArray(value) && name.endsWith('Subnet'))
+    return 'must be text, not a list: both families stand in one text, with a comma between them';
   if (expected === 'string' && (typeof value === 'number' || typeof value === 'boolean'))
     return `is a ${typeof value} to YAML, not text: quote it: "${source ?? String(value)}"`;
   if ((expected === 'number' || expected === 'int') && typeof value === 'string' && /^\d+$/.test(value))
@@ -121,104 +130,6 @@ export function issueMessage(issue: RawIssue, found: Located | undefined): strin
     default:
       return undefined;
   }
-}
-
-/** Where the documents of a kubeadm file stand, by their kind and by some of their fields. */
-const OF_KUBEADM: Readonly<Record<string, readonly string[]>> = {
-  'kubeadm.cluster': [
-    ...['Cluster', 'cluster'].map((kind) => `${kind}Configuration`),
-    'apiServer',
-    'controllerManager',
-  ],
-  'kubeadm.init': ['InitConfiguration', 'initConfiguration'],
-  'kubeadm.join': ['JoinConfiguration', 'joinConfiguration'],
-  'kubeadm.kubeProxy': ['KubeProxyConfiguration', 'kubeProxyConfiguration'],
-  'kubelet.config': ['KubeletConfiguration', 'kubeletConfiguration'],
-};
-
-/** Names of other tools (kubespray, k0sctl, KubeOne, Cluster API, ansible, ssh) for settings, and where these are. */
-const ELSEWHERE: Readonly<Record<string, string>> = {
-  addons: 'Helm charts are in `charts`, files and URLs of objects in `manifests`',
-  ansible_host: 'the address of a host is `address`',
-  ansible_user: 'the user is `ssh: { user: NAME }`, for all hosts or for one',
-  apiEndpoint: 'write kubernetes: { endpoint: "host:port" }',
-  apiVersion: 'a kbuild inventory is no Kubernetes object: remove it',
-  clusterName: 'write `name`',
-  cni: 'the network plugin is `network: { plugin: NAME }`',
-  controlPlane: 'write each control plane in `hosts`, with `role: control-plane`',
-  controlPlanes: 'write each control plane in `hosts`, with `role: control-plane`',
-  hostname: 'write `name`; kbuild sets it as the hostname with `setHostname: true`',
-  identityFile: 'the key is `ssh: { identityFile: PATH }`, for all hosts or for one',
-  include: 'an inventory is one file: let your own tool join the parts',
-  ip: 'write `address`',
-  keyPath: 'the key is `ssh: { identityFile: PATH }`, for all hosts or for one',
-  kind: 'a kbuild inventory is no Kubernetes object: remove it',
-  kubernetesVersion: 'write kubernetes: { version: "1.36.3" }',
-  machines: 'write `hosts`',
-  masters: 'write each control plane in `hosts`, with `role: control-plane`',
-  maxPods: 'write kubelet: { config: { maxPods: NUMBER } }',
-  metadata: 'a kbuild inventory is no Kubernetes object: the name of the cluster is `name`',
-  nodes: 'write `hosts`',
-  password:
-    'kbuild logs in with keys: `ssh: { identityFile: PATH }`, or an SSH agent; the password of sudo is `sudoPassword`',
-  podCIDR: 'write network: { podSubnet: CIDR }',
-  podNetworkCidr: 'write network: { podSubnet: CIDR }',
-  podSubnet: 'write network: { podSubnet: CIDR }',
-  port: 'the port is `ssh: { port: NUMBER }`, for all hosts or for one',
-  privateAddress: 'write `internalAddress`',
-  privateKey: 'the key is `ssh: { identityFile: PATH }`, for all hosts or for one',
-  publicAddress: 'write `address`',
-  roles: 'write `role`: one of control-plane, worker, etcd, load-balancer',
-  serviceCIDR: 'write network: { serviceSubnet: CIDR }',
-  serviceSubnet: 'write network: { serviceSubnet: CIDR }',
-  sops:
-    'an encrypted file is decrypted first: `sops -d inventory.yaml | kbuild validate -`; or keep secrets alone ' +
-    'in it: `command:sops -d …`',
-  spec: 'a kbuild inventory is no Kubernetes object: what is in it stands at the top',
-  sshKey: 'the key is `ssh: { identityFile: PATH }`, for all hosts or for one',
-  sshUser: 'the user is `ssh: { user: NAME }`, for all hosts or for one',
-  url: 'write `source`',
-  user: 'the user is `ssh: { user: NAME }`, for all hosts or for one',
-  vars: 'kbuild replaces no variables: write the values',
-  versions: 'write kubernetes: { version: "1.36.3" }',
-  workers: 'write each worker in `hosts`, with `role: worker`',
-  ...Object.fromEntries(
-    Object.entries(OF_KUBEADM).flatMap(([place, names]) =>
-      names.map((name) => [name, `kubeadm's own files have it; here it belongs in \`${place}\``] as const),
-    ),
-  ),
-};
-
-/** Settings that a message lists at most: more are no help. */
-const LISTED = 12;
-
-/** The setting that an unknown name stands for: it is there, under a wrong name. */
-export function meantSetting(name: string, known: readonly string[]): string | undefined {
-  const elsewhere = Object.hasOwn(ELSEWHERE, name) ? /^write `(\w+)`/.exec(ELSEWHERE[name]!)?.[1] : undefined;
-  return elsewhere ?? nearest(name, known);
-}
-
-/** The message for an unknown setting. `place`: the settings above it. */
-export function unknownSetting(name: string, known: readonly string[], place = ''): string {
-  const elsewhere = Object.hasOwn(ELSEWHERE, name) && !known.includes(name) ? ELSEWHERE[name] : undefined;
-  if (elsewhere !== undefined) return `unknown setting ${JSON.stringify(name)}; ${elsewhere}`;
-  const meant = nearest(name, known);
-  const shown = name.length > 64 ? `${name.slice(0, 61)}...` : name;
-  return meant === undefined
-    ? `unknown setting ${JSON.stringify(shown)}; ` +
-        (known.length <= LISTED
-          ? `allowed here: ${known.join(', ')}`
-          : `\`kbuild explain${place === '' ? '' : ` ${place}`}\` lists the settings that are allowed here`)
-    : `unknown setting ${JSON.stringify(shown)}; did you mean "${meant}"?`;
-}
-
-/** The message for an unknown check, with the nearest of the `known` names. */
-export function unknownCheck(name: string, known: readonly string[]): string {
-  const meant = nearest(name, known);
-  return (
-    `there is no check ${JSON.stringify(name)}; ` +
-    (meant === undefined ? '`kbuild explain check` lists them' : `did you mean "${meant}"?`)
-  );
 }
 
 /** Of a value that may have several forms: the issue of the form that was tried. */

@@ -6,7 +6,7 @@ import { sourceOf } from '../../schema/formats.ts';
 import { type Path, problem, repeated, type Rule, warning } from '../../schema/rule.ts';
 import type { InventoryFile } from '../../schema/schema.ts';
 import { runtimeFileOf } from '../levels.ts';
-import { unknownCheck } from '../messages.ts';
+import { unknownCheck } from '../unknown-names.ts';
 
 /** An external etcd is the user's own, and whole, or kbuild's on the hosts of role etcd; never both. */
 export const supportedSettings: Rule = ({ etcd, hosts }) => {
