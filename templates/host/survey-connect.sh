@@ -1,5 +1,5 @@
-# Connects to TARGETS (`tcp ADDRESS PORT NAME` or `udp ADDRESS PORT NAME`, one a line), forty at once. Prints for each of tcp:
-# its address and port, the status (124: no answer within 10 s) and bash's error. By udp it sends `small NAME`,
+# Connects to TARGETS (`tcp ADDRESS PORT NAME` or `udp ADDRESS PORT NAME`, one a line), forty at once. Prints for each
+# of tcp: its address and port, the status (124: no answer within 10 s) and bash's error. By udp it sends `small NAME`,
 # and `large NAME` in a datagram that fills the MTU of the interface; then it prints `mtu`, the address, that MTU, and
 # the smaller one that a router on the way reported, if one did.
 connect() {
