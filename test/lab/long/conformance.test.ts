@@ -13,8 +13,6 @@ import {
   LEFT_OUT,
   prepareHosts,
   runSpecifications,
-  tableOf,
-  type Verdict,
   withConformance,
 } from '../conformance.ts';
 import { type Fresh, fresh } from '../fresh.ts';
@@ -22,6 +20,7 @@ import { kbuild } from '../kbuild.ts';
 import * as lab from '../lab.ts';
 import { ok, timed, unchanged } from '../ok.ts';
 import { nodes } from '../pods.ts';
+import { tableOf, type Verdict } from '../verdicts.ts';
 
 const HOSTS = ['cfcp1', 'cfw1', 'cfw2'] as const;
 const [cp, w1, w2] = HOSTS;
@@ -31,6 +30,9 @@ const CONFORMANCE = String.raw`\[Conformance\]`;
 const ALONE = String.raw`\[(Serial|Disruptive)\]`;
 const SLOW = String.raw`\[Slow\]`;
 const of = (...groups: readonly string[]): string => `\\[sig-(${groups.join('|')})\\].*${CONFORMANCE}`;
+
+/** The suite alone takes a quarter of an hour to compile. */
+const BUILD_MS = 7_200_000;
 
 let own: Fresh;
 const all: Verdict[] = [];
@@ -59,7 +61,7 @@ beforeAll(async () => {
   writeFileSync(own.file, stringify({ ...inventory, name: 'conformance' }, { aliasDuplicateObjects: false }));
   timed(`1 control plane and 2 workers with ${PLUGIN}`, ok(await kbuild(...own.up)));
   expect(await nodes(cp)).toEqual({ [cp]: true, [w1]: true, [w2]: true });
-});
+}, BUILD_MS);
 
 afterAll(async () => {
   console.log(`conformance with ${PLUGIN}\n${tableOf(all)}`);
