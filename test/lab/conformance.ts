@@ -79,20 +79,20 @@ function kubectlOfHosts(): string {
 export interface Choice {
   /** Names the report and the output. */
   readonly name: string;
-  /** Regular expressions; a specification runs when all of `focus` are found in its name, and none of `skip`. */
+  /** Regular expressions; a specification runs when all of `focus` are found in its name, and none of `without`. */
   readonly focus: string;
-  readonly skip: readonly string[];
+  readonly without: readonly string[];
 }
 
 /** Runs what is chosen. `folder`: where kubeconfig, report and output lie. @throws LabError where the suite itself does not run */
-export async function runSpecifications(folder: string, { name, focus, skip }: Choice): Promise<readonly Verdict[]> {
+export async function runSpecifications(folder: string, { name, focus, without }: Choice): Promise<readonly Verdict[]> {
   const report = join(folder, `${name}.json`);
   const { code, stdout, stderr } = await attempt(join(paths.www, CONFORMANCE_PATH, 'e2e.test'), [
     `--kubeconfig=${join(folder, 'admin.conf')}`,
     `--kubectl-path=${kubectlOfHosts()}`,
     '--provider=skeleton',
     `--ginkgo.focus=${focus}`,
-    ...skip.map((one) => `--ginkgo.skip=${one}`),
+    ...without.map((one) => `--ginkgo.skip=${one}`),
     `--ginkgo.flake-attempts=${String(ATTEMPTS)}`,
     '--ginkgo.no-color',
     '--ginkgo.silence-skips',

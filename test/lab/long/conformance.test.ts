@@ -40,8 +40,8 @@ const all: Verdict[] = [];
 /** Runs them, one process for each choice, and expects that all pass that can run here. */
 async function expectPassed(...choices: readonly Choice[]): Promise<void> {
   const ran = await Promise.all(
-    choices.map(({ skip, ...choice }) =>
-      runSpecifications(own.folder, { ...choice, skip: [...skip, ...Object.keys(LEFT_OUT)] }),
+    choices.map(({ without, ...choice }) =>
+      runSpecifications(own.folder, { ...choice, without: [...without, ...Object.keys(LEFT_OUT)] }),
     ),
   );
   const verdicts = ran.flat();
@@ -70,21 +70,21 @@ afterAll(async () => {
 });
 
 test('the specifications of the network', async () => {
-  await expectPassed({ name: 'network', focus: of('network'), skip: [ALONE, SLOW] });
+  await expectPassed({ name: 'network', focus: of('network'), without: [ALONE, SLOW] });
 });
 
 test('the others, four at a time', async () => {
-  const skip = [ALONE, SLOW];
+  const without = [ALONE, SLOW];
   await expectPassed(
-    { name: 'node', focus: of('node', 'instrumentation', 'architecture'), skip },
-    { name: 'storage', focus: of('storage', 'cli', 'auth'), skip },
-    { name: 'api', focus: of('api-machinery', 'apps', 'scheduling'), skip },
-    { name: 'slow', focus: `${SLOW}.*${CONFORMANCE}`, skip: [ALONE] },
+    { name: 'node', focus: of('node', 'instrumentation', 'architecture'), without },
+    { name: 'storage', focus: of('storage', 'cli', 'auth'), without },
+    { name: 'api', focus: of('api-machinery', 'apps', 'scheduling'), without },
+    { name: 'slow', focus: `${SLOW}.*${CONFORMANCE}`, without: [ALONE] },
   );
 });
 
 test('those that must run alone', async () => {
-  await expectPassed({ name: 'alone', focus: `${ALONE}.*${CONFORMANCE}`, skip: [] });
+  await expectPassed({ name: 'alone', focus: `${ALONE}.*${CONFORMANCE}`, without: [] });
 });
 
 test('up has nothing to do afterwards', async () => {
