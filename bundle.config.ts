@@ -54,6 +54,37 @@ const CLIENT_CHANGES: readonly ClientChange[] = [
       '',
     ].join('\n'),
   ],
+  // The first key signs behind the request for the service that it is for, as Dropbear's client does it, without the
+  // answer that the service is there: a round trip. One with several algorithms (RSA) needs the server's words before
+  // that answer, and an agent may ask its user.
+  [
+    'proto.service',
+    /^ *proto\.service\('ssh-userauth'\);\n/m,
+    "proto.service('ssh-userauth');\nif (signsAtOnce(cfg)) tryNextAuth();\n",
+  ],
+  [
+    'SERVICE_ACCEPT',
+    /if \(name === 'ssh-userauth'\)\n( *tryNextAuth\(\);)/,
+    "if (name === 'ssh-userauth' && !signsAtOnce(cfg)) $1",
+  ],
+  [
+    'class Client',
+    /^class Client /m,
+    [
+      'function signsAtOnce({ authHandler }) {',
+      '  const first = Array.isArray(authHandler) ? authHandler[0] : undefined;',
+      "  return first?.type === 'publickey' && typeof first.key.type === 'string' && first.key.type !== 'ssh-rsa';",
+      '}',
+      'class Client ',
+    ].join('\n'),
+  ],
+  // What a command reads is sent behind the request to run it, without the answer that it runs: a round trip for each
+  // command. `early` gets the channel.
+  [
+    'reqExec',
+    /^ *chan\._client\._protocol\.exec\(chan\.outgoing\.id, cmd, true\);\n/m,
+    'chan._client._protocol.exec(chan.outgoing.id, cmd, true);\nopts.early?.(chan);\n',
+  ],
 ];
 
 /** ssh2's client spends round trips on what kbuild does not need. */

@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import { ConnectError } from '../errors.ts';
 import { limiter } from '../limit.ts';
 import { type Pause, until } from '../wait.ts';
@@ -18,6 +19,8 @@ interface ChannelUse {
   readonly dropped?: AbortSignal;
   /** Called when the channel has a place among the others. */
   readonly began?: () => void;
+  /** Writes what the command reads first: as soon as it can be sent, again where the command was not sent. */
+  readonly begin?: (stream: Writable) => void;
 }
 
 /** Channels of a host's connections, a few at once. */
@@ -33,13 +36,19 @@ export interface Channels {
 }
 
 /** Starts a command, on another connection or later if it must. Also the connection that it was started on. */
-async function started(name: string, commandLine: string, connected: () => Promise<Link>, untilFreed: Pause) {
+async function started(
+  name: string,
+  commandLine: string,
+  begin: ChannelUse['begin'],
+  connected: () => Promise<Link>,
+  untilFreed: Pause,
+) {
   let refusedMs = 0;
   let unsent = 0;
   let waitMs = 0;
   const attempt = async () => {
     const link = await connected();
-    const result = await link.start(commandLine);
+    const result = await link.start(commandLine, begin);
     if (result.kind === 'unsent') {
       if (++unsent > UNSENT)
         throw new ConnectError(name, 'the connection ends as soon as it is used', { retryable: true });
@@ -78,7 +87,7 @@ export function channelsOf(name: string, connected: () => Promise<Link>, pause: 
   };
   return {
     commands: () => commands,
-    async start(commandLine, { dropped, began } = {}) {
+    async start(commandLine, { dropped, began, begin } = {}) {
       const giveBack = await places.take();
       began?.();
       dropped?.addEventListener('abort', giveBack, { once: true });
@@ -87,7 +96,7 @@ export function channelsOf(name: string, connected: () => Promise<Link>, pause: 
         return undefined;
       }
       try {
-        const { result, link } = await started(name, commandLine, connected, untilFreed);
+        const { result, link } = await started(name, commandLine, begin, connected, untilFreed);
         if (result.kind === 'denied')
           throw new ConnectError(name, `the server runs no commands: ${result.reason}`, { retryable: false });
         if (result.kind === 'lost') {

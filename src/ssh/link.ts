@@ -1,4 +1,4 @@
-import type { Duplex, Readable } from 'node:stream';
+import type { Duplex, Readable, Writable } from 'node:stream';
 import { ConnectError } from '../errors.ts';
 import type { Login } from '../inventory/host-settings.ts';
 
@@ -46,7 +46,11 @@ export interface FileLink {
 
 /** One established connection. */
 export interface Link {
-  start(commandLine: string): Promise<Started>;
+  /**
+   * Starts a command. `begin` gets its stream as soon as something can be written to it: before the server has said
+   * that the command runs, where that is possible, so that this costs no round trip.
+   */
+  start(commandLine: string, begin?: (stream: Writable) => void): Promise<Started>;
   /** Connects from the host to an address. Takes as long as the host tries; a lost connection is `failed`. */
   forward(address: string, port: number): Promise<Forwarded>;
   /** Begins to transfer files. @throws Error with the server's answer. */

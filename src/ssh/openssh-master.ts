@@ -188,7 +188,12 @@ export async function connectMaster(options: MasterOptions): Promise<Link> {
   return {
     lost,
     isLost,
-    start: (commandLine) => muxCommand(commandLine, { socket, lost, isLost }, `${socket}-${String(++commands)}`, pause),
+    start: async (commandLine, begin) => {
+      const log = `${socket}-${String(++commands)}`;
+      const result = await muxCommand(commandLine, { socket, lost, isLost }, log, pause);
+      if (result.kind === 'started') begin?.(result.stream);
+      return result;
+    },
     forward: (address, port) => muxForward({ socket, stderr, address, port }, pause),
     // Only Windows hosts take files this way, and the inventory allows them the built-in client alone.
     files: () => Promise.reject(new Error('the openssh client transfers no files by SFTP')),

@@ -124,12 +124,11 @@ export async function collect(
 }
 
 /** A channel that stays open: lines come in, text goes out. */
-export function channelOf(running: Running, stdin: string, drop: () => void): Channel {
+export function channelOf(running: Running, drop: () => void): Channel {
   const { stream } = running;
   const reader = lineReader();
   stream.on('data', (chunk: Buffer) => reader.add(chunk));
   const ended = collect(running, MAX_BYTES);
-  stream.write(stdin);
   return {
     write(text) {
       if (stream.writable) stream.write(text);

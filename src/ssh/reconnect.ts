@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createReadStream, createWriteStream } from 'node:fs';
-import { Transform } from 'node:stream';
+import { Transform, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Pause } from '../wait.ts';
 import { type Channels, channelsOf } from './channels.ts';
@@ -137,16 +137,13 @@ export async function overLinks(
 const commandsOn = ({ start }: Channels): Commands => ({
   exec: (commandLine, { stdin = '', maxBytes = MAX_BYTES, limit } = {}) =>
     withinLimit(limit, async ({ expired, began, heard }) => {
-      const running = await start(commandLine, { dropped: expired, began });
-      if (running === undefined) return LOST;
-      const collected = collect(running, maxBytes, heard);
-      running.stream.end(stdin);
-      return collected;
+      const running = await start(commandLine, { dropped: expired, began, begin: (stream) => void stream.end(stdin) });
+      return running === undefined ? LOST : collect(running, maxBytes, heard);
     }),
   async open(commandLine, stdin) {
     const dropped = new AbortController();
-    const running = await start(commandLine, { dropped: dropped.signal });
-    return running === undefined ? endedChannel : channelOf(running, stdin, () => dropped.abort());
+    const running = await start(commandLine, { dropped: dropped.signal, begin: (stream) => void stream.write(stdin) });
+    return running === undefined ? endedChannel : channelOf(running, () => dropped.abort());
   },
 });
 
@@ -187,14 +184,14 @@ interface Sending extends Watch {
 async function sent(start: Channels['start'], { commandLine, localPath, head, expired, began, heard }: Sending) {
   const source = createReadStream(localPath, { highWaterMark: 256 * 1024 });
   await once(source, 'open');
-  const running = await start(commandLine, { dropped: expired, began }).finally(() => source.pause());
+  const begin = (stream: Writable): void => void stream.write(head);
+  const running = await start(commandLine, { dropped: expired, began, begin }).finally(() => source.pause());
   if (running === undefined) {
     source.destroy();
     return LOST;
   }
   const collected = collect(running, MAX_BYTES, heard);
   running.stream.on('drain', heard);
-  running.stream.write(head);
   // A command that ends early (a full disk) closes the channel: its status is the reason, not the broken pipe.
   await Promise.race([pipeline(source, running.stream).catch(() => undefined), running.ended]);
   source.destroy();
@@ -215,11 +212,10 @@ async function received(
   const target = createWriteStream(localPath, { flags: 'wx', mode: 0o600 });
   await once(target, 'open');
   try {
-    const running = await start(commandLine, { dropped: expired, began });
+    const running = await start(commandLine, { dropped: expired, began, begin: (stream) => void stream.end(stdin) });
     if (running === undefined) return LOST;
     const errors = boundedOutput(MAX_BYTES);
     running.stream.stderr.on('data', (chunk: Buffer) => errors.add(chunk));
-    running.stream.end(stdin);
     const copied =
       after === undefined ? pipeline(running.stream, target) : pipeline(running.stream, startMark(after), target);
     running.stream.on('data', heard);

@@ -1,5 +1,6 @@
 import { open } from 'node:fs/promises';
 import type { Duplex } from 'node:stream';
+import type { ExecOptions } from 'ssh2';
 import { type CommandStream, type FileLink, type Forwarded, isForbidden, type Link, type Started } from './link.ts';
 import { TransferError } from './transport.ts';
 
@@ -64,7 +65,12 @@ function failure(error: Error & { readonly code?: unknown }): Error {
 
 /** What a link needs of an SSH client that has logged in. */
 interface Session {
-  exec(commandLine: string, done: (error: Error | undefined, stream: CommandStream) => void): unknown;
+  /** `early`: gets the channel when the command was sent. Only the ssh2 of the bundle calls it (bundle.config.ts). */
+  exec(
+    commandLine: string,
+    options: ExecOptions & { readonly early: (stream: Duplex) => void },
+    done: (error: Error | undefined, stream: CommandStream) => void,
+  ): unknown;
   sftp(done: (error: Error | undefined, sftp: FileSession) => void): unknown;
   forwardOut(
     fromAddress: string,
@@ -121,10 +127,22 @@ export function linkOf(client: Session, lost: Promise<void>, server: Pick<Link, 
   return {
     lost,
     isLost: () => isLost,
-    start: (commandLine) =>
+    start: (commandLine, begin) =>
       new Promise<Started>((resolve) => {
+        let hasBegun = false;
+        const beginOnce = (stream: Duplex): void => {
+          if (hasBegun) return;
+          hasBegun = true;
+          // Writing to a command that has ended is not an error: the command's status is reported.
+          stream.on('error', () => undefined);
+          begin?.(stream);
+        };
         try {
-          client.exec(commandLine, (error, stream) => resolve(started(error, stream)));
+          client.exec(commandLine, { early: beginOnce }, (error, stream) => {
+            const result = started(error, stream);
+            if (result.kind === 'started') beginOnce(stream);
+            resolve(result);
+          });
         } catch {
           // ssh2 throws when its socket is not writable any more.
           client.destroy();
@@ -163,7 +181,5 @@ function statusOf(stream: Duplex): () => number | string {
   stream.on('exit', (code: number | null | undefined, signal?: string) => {
     status = code ?? signal ?? 'lost';
   });
-  // Writing to a command that has ended is not an error: the command's status is reported.
-  stream.on('error', () => undefined);
   return () => status;
 }

@@ -81,17 +81,17 @@ async function tripsOf(args: readonly string[], traces: readonly string[]): Prom
 }
 
 test('a plan of a bare host', async () => {
-  expect(await tripsOf(['plan'], [])).toBe(7);
+  expect(await tripsOf(['plan'], [])).toBe(5);
 });
 
 test('a plan of a cluster', async () => {
-  expect(await tripsOf(['plan'], TRACES)).toBe(9);
+  expect(await tripsOf(['plan'], TRACES)).toBe(7);
 });
 
 test('a status of a cluster', async () => {
-  expect(await tripsOf(['status'], TRACES)).toBe(9);
+  expect(await tripsOf(['status'], TRACES)).toBe(7);
 });
 
 test('a status through the API alone', async () => {
-  expect(await tripsOf(['status', '--no-hosts'], TRACES)).toBe(9);
+  expect(await tripsOf(['status', '--no-hosts'], TRACES)).toBe(7);
 });
