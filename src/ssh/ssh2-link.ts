@@ -1,6 +1,5 @@
 import { open } from 'node:fs/promises';
 import type { Duplex } from 'node:stream';
-import type { ExecOptions } from 'ssh2';
 import { type CommandStream, type FileLink, type Forwarded, isForbidden, type Link, type Started } from './link.ts';
 import { TransferError } from './transport.ts';
 
@@ -65,10 +64,13 @@ function failure(error: Error & { readonly code?: unknown }): Error {
 
 /** What a link needs of an SSH client that has logged in. */
 interface Session {
-  /** `early`: gets the channel when the command was sent. Only the ssh2 of the bundle calls it (bundle.config.ts). */
+  /**
+   * `allowHalfOpen`, as by default: a command that reads no more may still write. `early`: gets the channel when the
+   * command was sent; only the ssh2 of the bundle calls it (bundle.config.ts).
+   */
   exec(
     commandLine: string,
-    options: ExecOptions & { readonly early: (stream: Duplex) => void },
+    options: { readonly allowHalfOpen: true; readonly early: (stream: Duplex) => void },
     done: (error: Error | undefined, stream: CommandStream) => void,
   ): unknown;
   sftp(done: (error: Error | undefined, sftp: FileSession) => void): unknown;
@@ -138,7 +140,7 @@ export function linkOf(client: Session, lost: Promise<void>, server: Pick<Link, 
           begin?.(stream);
         };
         try {
-          client.exec(commandLine, { early: beginOnce }, (error, stream) => {
+          client.exec(commandLine, { allowHalfOpen: true, early: beginOnce }, (error, stream) => {
             const result = started(error, stream);
             if (result.kind === 'started') beginOnce(stream);
             resolve(result);
