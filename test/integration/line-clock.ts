@@ -28,8 +28,8 @@ function isAsleep(pid: number): boolean {
 
 /**
  * Carries bytes between a client, another process, and servers of this process, which answer at once. What both have
- * sent is carried over when neither has anything left to do, all of it at the same moment: so the count does not depend
- * on how busy the machine is.
+ * sent is carried over when neither has anything left to do, all of it at the same moment. The time that things take is
+ * no part of the count; a busy machine counts up to three fewer, because more is on the way when both have come to rest.
  */
 export async function lineClock(port: number): Promise<LineClock> {
   const sockets = new Set<Socket>();
