@@ -181,10 +181,12 @@ async function applyObjects(
     const wanted = objects.find((object) => objectKey(object) === objectKey(job))!;
     if (found !== undefined && isApplied(wanted, found, compare)) return;
     const goesOn = found !== undefined && isWritten(wanted, found, compare) && jobStanding(found) === 'unfinished';
+    // A Job that kbuild did not make is never deleted: Kubernetes then refuses to change it, and the change fails.
+    const isReplaced = found !== undefined && !goesOn && owned.includes(objectKey(job));
     await on(host).run(
       script('engine/run-job.sh', {
         ...{ ...common, JOB: JSON.stringify(job), NAMESPACE: String(namespace), NAME: String(name) },
-        ...{ LIMIT: String(JOB_LIMIT_S), REPLACED: found === undefined || goesOn ? '' : 'yes' },
+        ...{ LIMIT: String(JOB_LIMIT_S), REPLACED: isReplaced ? 'yes' : '' },
       }),
     );
   };

@@ -117,11 +117,11 @@ describe('the user’s manifests', () => {
       const status = { conditions: type === '' ? [] : [{ type, status: 'True' }] };
       return live.set(objectKey(job), { ...live.get(objectKey(job))!, status });
     };
-    const changesAt = (live: ReturnType<typeof liveOf>) =>
-      userManifests.diff(target(clusterOf({ objects: live }), hooked));
-    const scriptsAt = async (live: ReturnType<typeof liveOf>): Promise<readonly string[]> => {
+    const changesAt = (live: ReturnType<typeof liveOf>, owned = [objectKey(job)]) =>
+      userManifests.diff(target(clusterOf({ objects: live, owned }), hooked));
+    const scriptsAt = async (live: ReturnType<typeof liveOf>, owned?: string[]): Promise<readonly string[]> => {
       const { on, sent } = recordingOn();
-      await changesAt(live)[0]!.apply!(on);
+      await changesAt(live, owned)[0]!.apply!(on);
       return sent.map((one) => (one as { readonly script: string }).script);
     };
 
@@ -152,6 +152,12 @@ describe('the user’s manifests', () => {
       const live = ended('Complete');
       live.set(objectKey(job), liveOf([{ ...job, spec: { template: { spec: {} } } }]).get(objectKey(job))!);
       expect((await scriptsAt(live))[1]).toContain('REPLACED=yes');
+    });
+
+    test('a Job of that name that kbuild did not make is never deleted', async () => {
+      const live = ended('Failed');
+      live.set(objectKey(job), liveOf([{ ...job, spec: { template: { spec: {} } } }]).get(objectKey(job))!);
+      expect((await scriptsAt(live, []))[1]).toContain("REPLACED=''");
     });
   });
 
