@@ -1,11 +1,11 @@
 /**
  * `npm run bench`: how long `kbuild plan` takes beside the floor, xargs and ansible, and what else docs/performance.md
- * promises. Prints every measurement and every bound; `--write` puts table, CSV and chart into docs/. Exit 1: a bound is
- * missed. `--only look,sweep,probes,round-trips,held,black-hole,recording,many,push,start` runs parts; `--sizes 1,10,50` other fleets. Root, and what the lab needs.
+ * promises. Prints every measurement and every bound; `--help` tells its flags. Root, and what the lab needs.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { format, resolveConfig } from 'prettier';
 import { requireLab } from '../lab/build-all.ts';
 import { program } from '../lab/errors.ts';
@@ -23,13 +23,51 @@ import { benchPrograms } from './programs.ts';
 import { recording } from './recording.ts';
 import { addresses, plan, sweep, sweepBounds, sweepProbes, type Bench } from './sweep.ts';
 
-const words = process.argv.slice(2);
-const after = (flag: string): string | undefined => (words.includes(flag) ? words[words.indexOf(flag) + 1] : undefined);
-const parts = after('--only')?.split(',');
+/** The parts of the bench, in the order in which they run. */
+const PARTS = ['sweep', 'probes', 'look', 'round-trips', 'held', 'black-hole', 'recording', 'push', 'start', 'many'];
+
+const USAGE = `npm run bench -- [--only PART,…] [--sizes HOSTS,…] [--many HOSTS,…] [--write]
+
+Measures kbuild beside what a user would use instead. Exit 1: a bound is missed. It needs root, and what the lab needs.
+
+  --only PART,…    these parts alone: ${PARTS.join(', ')}
+  --sizes HOSTS,…  the fleets of sweep and probes (1,10,50,200,500)
+  --many HOSTS,…   the fleets of many (1000,5000)
+  --write          puts table, CSV and chart into docs/`;
+
+function usage(text: string, code: number): never {
+  (code === 0 ? console.log : console.error)(text);
+  process.exit(code);
+}
+
+/** The words of the command line, or the way out. */
+function wordsOf(words: readonly string[]) {
+  const text = { type: 'string' } as const;
+  const flag = { type: 'boolean' } as const;
+  try {
+    const options = { only: text, sizes: text, many: text, write: flag, help: flag };
+    return parseArgs({ args: [...words], options }).values;
+  } catch (error) {
+    return usage(`${(error as Error).message}\n\n${USAGE}`, 2);
+  }
+}
+
+const { only, write = false, help = false, ...fleets } = wordsOf(process.argv.slice(2));
+if (help) usage(USAGE, 0);
+const parts = only?.split(',');
+const unknown = parts?.find((part) => !PARTS.includes(part));
+if (unknown !== undefined) usage(`--only ${unknown}: there is no such part\n\n${USAGE}`, 2);
 const wanted = (part: string): boolean => parts?.includes(part) ?? true;
-const numbers = (flag: string, otherwise: string): readonly number[] =>
-  (after(flag) ?? otherwise).split(',').map(Number);
-const sizes = numbers('--sizes', '1,10,50,200,500');
+
+function numbers(flag: 'sizes' | 'many', otherwise: string): readonly number[] {
+  const found = (fleets[flag] ?? otherwise).split(',').map(Number);
+  return found.every((one) => Number.isInteger(one) && one > 0)
+    ? found
+    : usage(`--${flag} wants numbers of hosts: --${flag} ${otherwise}`, 2);
+}
+
+const sizes = numbers('sizes', '1,10,50,200,500');
+const manySizes = numbers('many', '1000,5000');
 const docs = fileURLToPath(new URL('../../docs', import.meta.url));
 const checks = fileURLToPath(new URL('checks.sh', import.meta.url));
 
@@ -113,11 +151,11 @@ async function runBench(): Promise<number> {
       start,
     }))
       if (wanted(part)) bounds.push(...(await run(bench)));
-    if (wanted('many')) bounds.push(...(await many(bench, numbers('--many', '1000,5000'))));
+    if (wanted('many')) bounds.push(...(await many(bench, manySizes)));
 
     for (const bound of bounds) console.log(boundText(bound));
     if (bounds.some((bound) => !kept(bound))) missed = true;
-    if (words.includes('--write')) {
+    if (write) {
       mkdirSync(join(docs, 'performance'), { recursive: true });
       writeFileSync(join(docs, 'performance/bench.csv'), `${HEADER}\n${rows.map(line).join('\n')}\n`);
       writeFileSync(join(docs, 'performance/wall.svg'), chart(compared.filter(({ who }) => !who.includes('probes'))));
