@@ -7,6 +7,19 @@ import { SESSION, shotFile, shots } from '../tools/terminal-shots.ts';
 
 const cast = readFileSync(SESSION, 'utf8');
 const commands = await commandsOf(readCast(cast));
+/** Figures, times and blanks aside, which differ from cluster to cluster. */
+const shape = (text: string): string =>
+  text
+    .replaceAll(/\d+ min \d+ s|\d+ s\b/g, 'TIME')
+    .replaceAll(/\d+/g, 'N')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+/** The lines of a page's terminal blocks that are neither typed nor cut. */
+const quotedIn = (text: string): readonly string[] =>
+  [...text.matchAll(/^```console\n([^]*?)^```$/gm)]
+    .flatMap(([, block]) => block!.split('\n'))
+    .map((line) => line.trim())
+    .filter((line) => line !== '' && !line.startsWith('$ ') && line !== '…');
 const page = (name: string): string => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
 
 describe('the recorded session', () => {
@@ -43,12 +56,19 @@ describe('the recorded session', () => {
 
   test('the lines of pages that quote it stand in it', () => {
     const lines = new Set(commands.flatMap(({ lines: all }) => all.map((line) => line.trim())));
-    const quoted = [...page('docs/getting-started.md').matchAll(/^```console\n([^]*?)^```$/gm)]
-      .flatMap(([, block]) => block!.split('\n'))
-      .map((line) => line.trim())
-      .filter((line) => line !== '' && !line.startsWith('$ ') && line !== '…');
+    const quoted = quotedIn(page('docs/getting-started.md'));
     expect(quoted.length).toBeGreaterThan(20);
     expect(quoted.filter((line) => !lines.has(line))).toEqual([]);
+  });
+
+  test('kbuild says what README has it say, but for figures, and its commands are typed in it', () => {
+    const readme = page('README.md');
+    const said = shape(commands.flatMap(({ lines }) => lines).join(' '));
+    const quoted = quotedIn(readme);
+    expect(quoted.length).toBeGreaterThan(2);
+    expect(quoted.filter((line) => !said.includes(shape(line)))).toEqual([]);
+    const typed = [...readme.matchAll(/^\$ (.*)$/gm)].map(([, command]) => command!);
+    expect(typed.filter((one) => !commands.some(({ command }) => command === one))).toEqual([]);
   });
 });
 
