@@ -69,3 +69,10 @@ test('a script gets the functions that its head names, in that order, before its
   expect(places).toEqual(places.toSorted((a, b) => a - b));
   expect(text).not.toContain('# uses:');
 });
+
+test('no script has kubectl download the schema of the API before it writes an object', () => {
+  const writes = /(?:\$[A-Za-z]+|\bkube(?:ctl)?\b)[^\n|]* (?:apply|create|"\$verb")[^\n]* -f -/g;
+  const commands = scripts.flatMap((name) => codeOf(name).match(writes) ?? []);
+  expect(commands).toHaveLength(8);
+  expect(commands.filter((command) => !command.includes(' --validate=ignore '))).toEqual([]);
+});

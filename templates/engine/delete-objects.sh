@@ -9,4 +9,4 @@ if [ -n "$OBJECTS" ]; then
     fi
   }
 fi
-printf '%s' "$RECORD" | $KUBECTL apply --server-side --force-conflicts --field-manager "$MANAGER" -f -
+printf '%s' "$RECORD" | $KUBECTL apply --server-side --validate=ignore --force-conflicts --field-manager "$MANAGER" -f -

@@ -36,7 +36,7 @@ if [ -n "$version" ]; then verb=replace line="\"resourceVersion\":\"$version\","
 now=$(date -u +%Y-%m-%dT%H:%M:%S.%N | cut -c 1-26)Z
 # The API server refuses the second run: its version is old, or the object exists already.
 if printf '{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{%s"name":"kbuild","namespace":"kube-system"},"spec":{"holderIdentity":%s,"leaseDurationSeconds":%s,"renewTime":"%s"}}\n' \
-  "$line" "$QUOTED" "$SECONDS_HELD" "$now" | kube "$verb" -f - >/dev/null 2>/run/kbuild/lease.errors; then
+  "$line" "$QUOTED" "$SECONDS_HELD" "$now" | kube "$verb" --validate=ignore -f - >/dev/null 2>/run/kbuild/lease.errors; then
   echo locked
 elif grep -q -e AlreadyExists -e Conflict -e 'object has been modified' /run/kbuild/lease.errors; then
   echo 'held unknown by another run, which takes it just now'

@@ -3,7 +3,7 @@
 # (JSON), NAMESPACE, NAME, LIMIT (seconds), REPLACED (the Job of that name is deleted first: Kubernetes changes none).
 job=job/$NAME
 if [ -n "$REPLACED" ]; then $KUBECTL -n "$NAMESPACE" delete "$job" --ignore-not-found --cascade=foreground; fi
-printf '%s' "$JOB" | $KUBECTL apply --server-side --force-conflicts --field-manager "$MANAGER" -f -
+printf '%s' "$JOB" | $KUBECTL apply --server-side --validate=ignore --force-conflicts --field-manager "$MANAGER" -f -
 end=$(($(date +%s) + LIMIT))
 true='{range .status.conditions[?(@.status=="True")]}{.type} {end}'
 until [ "$(date +%s)" -ge "$end" ]; do

@@ -11,7 +11,7 @@ trap 'exit 1' HUP INT TERM
 if [ -n "$POD" ]; then
   # One that was cut off may be left.
   forget
-  printf '%s' "$POD" | $system create -f - >&2
+  printf '%s' "$POD" | $system create --validate=ignore -f - >&2
   from=$(date +%s)
   while pod=$($system get pod "$TRIAL" -o 'jsonpath={.status.phase} {.status.containerStatuses[0].ready}') || true; [ "$pod" != 'Running true' ]; do
     waited=$(($(date +%s) - from))

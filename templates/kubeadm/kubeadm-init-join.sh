@@ -44,7 +44,7 @@ case $ACTION in
     # Delete the token that kubeadm creates: every join gets its own. The data of a backup may have tokens of others;
     # there `up` deletes kbuild's, by their description.
     if [ -z "$ABOUT" ]; then $admin -n kube-system delete secrets --field-selector type=bootstrap.kubernetes.io/token; fi
-    printf '%s' "$SETTINGS" | $admin apply --server-side --force-conflicts --field-manager "$MANAGER" -f -
+    printf '%s' "$SETTINGS" | $admin apply --server-side --validate=ignore --force-conflicts --field-manager "$MANAGER" -f -
     ;;
   join)
     run_kubeadm join --config config.yaml ${IGNORED:+--ignore-preflight-errors="$IGNORED"}

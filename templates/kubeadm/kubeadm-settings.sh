@@ -79,5 +79,5 @@ for part in $PARTS; do
   esac
 done
 if [ -n "$SETTINGS" ]; then
-  printf '%s' "$SETTINGS" | $KUBECTL apply --server-side --force-conflicts --field-manager "$MANAGER" -f -
+  printf '%s' "$SETTINGS" | $KUBECTL apply --server-side --validate=ignore --force-conflicts --field-manager "$MANAGER" -f -
 fi
