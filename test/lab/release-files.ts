@@ -45,8 +45,9 @@ export const RELEASE_FILES: readonly ReleaseFile[] = [
   {
     ...{ title: 'the rpm by zypper on Leap 16', host: 'relleap', os: 'leap16', file: /\.x86_64\.rpm$/ },
     beside: [/^libatomic1-\d.*\.rpm$/],
+    // 106: installed, but a repository was left out, for want of a network (man zypper, INF_REPOS_SKIPPED).
     install:
-      'zypper --non-interactive --no-refresh install --allow-unsigned-rpm ./libatomic1-*.rpm ./kbuild-cluster-*.rpm',
+      'zypper --non-interactive --no-refresh install --allow-unsigned-rpm ./libatomic1-*.rpm ./kbuild-cluster-*.rpm || [ $? = 106 ]',
   },
 ];
 
