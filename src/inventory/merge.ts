@@ -110,3 +110,17 @@ export function merged(base: JsonObject, over: JsonObject): JsonObject {
   }
   return result;
 }
+
+/**
+ * `over` laid over `base` as Helm lays values files: mappings are merged, all else replaced, and a null stays, which
+ * has Helm drop the chart's own default.
+ */
+export const laidOver = (base: JsonObject, over: JsonObject): JsonObject => ({
+  ...base,
+  ...Object.fromEntries(
+    Object.entries(over).map(([key, value]) => {
+      const below = base[key];
+      return [key, isObject(value) && isObject(below) ? laidOver(below, value) : value];
+    }),
+  ),
+});

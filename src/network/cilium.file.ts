@@ -1,4 +1,5 @@
 import { endpointParts, hasIpv6 } from '../inventory/addresses.ts';
+import { laidOver } from '../inventory/merge.ts';
 import { hasKubeProxy } from '../inventory/network-plugins.ts';
 import { type ChartEntry, isChartFile } from '../inventory/schema/charts.ts';
 import { ciliumSettings } from '../inventory/schema/network.ts';
@@ -65,17 +66,6 @@ const has = (values: unknown, [key, ...rest]: readonly string[]): boolean =>
 
 const settingsOf = ({ network }: InventoryFile) => network.cilium ?? ciliumSettings.parse({});
 
-/** `top` laid over `base`; mappings are merged, and a null stays, which has Helm drop the chart's own default. */
-const over = (base: JsonObject, top: JsonObject): JsonObject => ({
-  ...base,
-  ...Object.fromEntries(
-    Object.entries(top).map(([key, value]) => {
-      const below = base[key];
-      return [key, isObject(value) && isObject(below) ? over(below, value) : value];
-    }),
-  ),
-});
-
 /** What an inventory may override: what its own settings do not say. */
 const defaults = (file: InventoryFile): JsonObject => ({
   autoDirectNodeRoutes: settingsOf(file).routing === 'native',
@@ -121,8 +111,8 @@ function entry(file: InventoryFile, endpoint: string): ChartEntry {
     chart,
     ...(chart.startsWith('oci://') ? { version } : {}),
     ...(hash === undefined ? {} : { sha256: hash }),
-    values: over(over(defaults(file), values), decided(file, endpoint)),
-    secretValues: {},
+    values: laidOver(laidOver(defaults(file), values), decided(file, endpoint)),
+    ...{ valuesFiles: [], secretValues: {} },
     apiVersions: [],
     clusterKinds: [],
   };

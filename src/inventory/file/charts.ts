@@ -1,8 +1,8 @@
 import { isObject, type JsonObject } from '../../shell/decode.ts';
-import { revealed, type Secret } from '../../shell/secret.ts';
 import type { UserManifest } from '../inventory.ts';
 import { type ChartEntry, isChartFile } from '../schema/charts.ts';
 import type { Path } from '../schema/rule.ts';
+import { type ReadValues, readValues, valuesOf, withoutSecrets } from './chart-values.ts';
 import type { Helm } from './helm.ts';
 import { hashOf } from './helm-program.ts';
 import { manifestObjects, type PlacedChart, type PlacedManifest } from './manifests.ts';
@@ -122,21 +122,6 @@ function placed(object: JsonObject, { namespace, clusterKinds }: ChartEntry, sco
   return { ...object, metadata: { ...metadata, namespace } };
 }
 
-/** Values with a secret at its path. @throws Error where a value that is no mapping is in the way */
-function withSecret(values: JsonObject, path: readonly string[], secret: string): JsonObject {
-  const [key, ...rest] = path as [string, ...string[]];
-  if (rest.length === 0) return { ...values, [key]: secret };
-  const inner = values[key] ?? {};
-  if (!isObject(inner)) throw new Error(`values.${key} is no mapping`);
-  return { ...values, [key]: withSecret(inner, rest, secret) };
-}
-
-const withoutSecrets = (text: string, secrets: readonly Secret[]): string =>
-  secrets
-    .map(revealed)
-    .filter((secret) => secret !== '')
-    .reduce((shown, secret) => shown.replaceAll(secret, '(secret)'), text);
-
 function fetchOf({ chart, repository, version }: ChartEntry): readonly string[] {
   const pinned = version === undefined ? [] : ['--version', version];
   return [chart, ...(repository === undefined ? [] : ['--repo', repository]), ...pinned];
@@ -158,20 +143,15 @@ async function packaged({ reader, helm }: World, path: Path, entry: ChartEntry):
   return bytes;
 }
 
-/** A chart with its secret values. */
-interface Prepared extends PlacedChart {
-  readonly secrets: readonly Secret[];
-}
+/** A chart with the values of its files, and its secret ones. */
+interface Prepared extends PlacedChart, ReadValues {}
 
 /** `apis`: those of the inventory's CRDs. */
-async function rendered(world: World, { path, entry, secrets }: Prepared, apis: ReadonlySet<string>) {
+async function rendered(world: World, { path, entry, ...read }: Prepared, apis: ReadonlySet<string>) {
   const { helm, kubernetes } = world;
   const bytes = await packaged(world, path, entry);
   if (helm === undefined || bytes.length === 0) return [];
-  const values = Object.keys(entry.secretValues).reduce(
-    (merged, at, i) => withSecret(merged, at.split('.'), revealed(secrets[i]!)),
-    entry.values,
-  );
+  const values = valuesOf(entry, read);
   const args = [
     ...['--namespace', entry.namespace, '--kube-version', kubernetes, '--include-crds', '--skip-tests'],
     ...[...new Set([...entry.apiVersions, ...[...apis].sort()])].flatMap((version) => ['--api-versions', version]),
@@ -187,18 +167,13 @@ async function rendered(world: World, { path, entry, secrets }: Prepared, apis: 
       throw new Error('Helm rendered no object: take the chart out of `charts` if its objects are to be deleted');
     return objects;
   } catch (error) {
-    throw new Error(withoutSecrets(error instanceof Error ? error.message : String(error), secrets));
+    throw new Error(withoutSecrets(error instanceof Error ? error.message : String(error), read.secrets));
   }
 }
 
-const prepared = async ({ reader }: World, { path, entry }: PlacedChart): Promise<Prepared> => ({
-  path,
-  entry,
-  secrets: await Promise.all(
-    Object.entries(entry.secretValues).map(([at, reference]) =>
-      reader.password([...path, 'secretValues', at], reference),
-    ),
-  ),
+const prepared = async ({ reader }: World, chart: PlacedChart): Promise<Prepared> => ({
+  ...chart,
+  ...(await readValues(reader, chart)),
 });
 
 /**

@@ -22,6 +22,9 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   ansible_port: 'the port is `ssh: { port: NUMBER }`, for all hosts or for one',
   apiEndpoint: 'write kubernetes: { endpoint: "host:port" }',
   apiVersion: 'a kbuild inventory is no Kubernetes object: remove it',
+  charts:
+    "a chart is the whole cluster's: write it in `charts` at the top; on which nodes its pods run is said by its " +
+    'values (nodeSelector, tolerations)',
   clusterName: 'write `name`',
   cni: 'the network plugin is `network: { plugin: NAME }`',
   controlPlane: 'write each control plane in `hosts`, with `role: control-plane`',

@@ -26,6 +26,15 @@ const chart = z.strictObject({
   values: freeObject()
     .default({})
     .meta({ examples: [{ replicas: 2 }], description: 'Values for the chart, as in its values.yaml.' }),
+  valuesFiles: z
+    .array(localPath().refine((name) => !/^[a-z]+:\/\//i.test(name), 'must be a file of this machine, not a URL'))
+    .default([])
+    .meta({
+      examples: [['values/all.yaml', 'values/production.yaml']],
+      description:
+        'YAML files with values, as in its values.yaml. Merged in their order, then values over them: mappings are ' +
+        'merged, lists replaced; null takes a default of the chart away.',
+    }),
   secretValues: z
     .record(text(/^[^.\p{Cc}]+(?:\.[^.\p{Cc}]+)*$/u, 'a path such as "auth.password"'), secretReference())
     .default({})

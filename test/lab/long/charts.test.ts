@@ -42,6 +42,7 @@ const CRD = stringify({
 });
 const TEMPLATES = {
   'plain.yaml': configMap('plain', '{{ .Values.colour }}-{{ .Capabilities.KubeVersion.Version }}'),
+  'levels.yaml': configMap('levels', '{{ printf "%v %v" .Values.size .Values.rows | quote }}'),
   'hook.yaml': configMap('hook', 'first', '  annotations: { helm.sh/hook: pre-install }\n'),
   'test.yaml': configMap('test', 'never', '  annotations: { helm.sh/hook: test }\n'),
   'secret.yaml':
@@ -64,7 +65,8 @@ function pack(templates: Readonly<Record<string, string>>): void {
 function edit(colour: string): void {
   const plain = parse(readFileSync(file, 'utf8')) as object;
   const chart = { name: 'shop', namespace: 'shop', chart: 'shop.tgz' };
-  const charts = [{ ...chart, values: { colour }, secretValues: { 'auth.key': 'file:key' } }];
+  const values = { valuesFiles: ['all.yaml', 'this.yaml'], values: { colour } };
+  const charts = [{ ...chart, ...values, secretValues: { 'auth.key': 'file:key' } }];
   writeFileSync(file, stringify({ ...plain, charts }, { aliasDuplicateObjects: false }));
 }
 
@@ -76,6 +78,8 @@ beforeAll(async () => {
   process.env['PATH'] = `${join(paths.www, HELM_PATH)}:${process.env['PATH']!}`;
   ({ up, file } = await fresh('charts', [CP]));
   writeFileSync(join(dirname(file), 'key'), 'k3y-of-the-shop\n');
+  writeFileSync(join(dirname(file), 'all.yaml'), 'colour: none\nsize: { wide: 1, high: 1 }\nrows: [1, 2]\n');
+  writeFileSync(join(dirname(file), 'this.yaml'), 'size: { high: 2 }\nrows: [3]\n');
   pack(TEMPLATES);
   edit('red');
 });
@@ -85,6 +89,7 @@ test('a chart is applied with its CRD, hook, namespace and secret, and a second 
   const { stdout, stderr } = ok(await kbuild(...up));
   expect(stdout + stderr).not.toContain('k3y-of-the-shop');
   expect(await value('shop-plain')).toMatch(/^red-v1\.\d+\.\d+$/);
+  expect(await value('shop-levels')).toBe('map[high:2 wide:1] [3]');
   expect(await value('shop-hook')).toBe('first');
   expect(await value('shop-test')).toBe('');
   expect(await kubectl(CP, '-n shop get thing one -o jsonpath={.spec.size}')).toBe('1');
