@@ -1,6 +1,7 @@
 /**
- * kube-proxy's mode, edited on a live cluster: Services answer in the new mode, no rule of the old one is left, and the way back is
- * the same. flannel follows with its own rules.
+ * kube-proxy's mode, edited on a live cluster: node by node, so that the API's Service is away from one of them at a time; Services answer in
+ * the new mode, its maps have their addresses, no rule of the old one is left, and the way back is the same. flannel follows with its own
+ * rules. `KBUILD_LAB_SWITCHES=20` changes the mode so often.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -9,6 +10,7 @@ import { fresh } from '../fresh.ts';
 import { kbuild } from '../kbuild.ts';
 import * as lab from '../lab.ts';
 import { ok, unchanged } from '../ok.ts';
+import { areBothAway, type Gap, longestMs, watchService } from '../service-watch.ts';
 import { waitUntil } from '../wait-until.ts';
 
 const HOSTS = ['kpmcp1', 'kpmw1'];
@@ -33,15 +35,21 @@ const edit = (mode: Mode): void => {
   writeFileSync(file, stringify(edited, { aliasDuplicateObjects: false }));
 };
 
+interface Rules extends Readonly<Record<Mode, number>> {
+  /** Elements of nftables' map `service-ips`: a table with an empty one serves nothing. */
+  readonly addresses: number;
+}
+
 /** How many rules lead to Services on a host, in each mode. The kubelet's own chains have no Services. */
-async function rulesOn(host: string): Promise<Readonly<Record<Mode, number>>> {
+async function rulesOn(host: string): Promise<Rules> {
   const { stdout } = await lab.inside(
     host,
     `{ iptables-save; ip6tables-save; iptables-legacy-save 2>/dev/null; } | grep -cE 'KUBE-(SVC|SEP|SERVICES|NODEPORTS)'
-     nft list tables | grep -c ' kube-proxy$'`,
+     nft list tables | grep -c ' kube-proxy$'
+     nft list map ip kube-proxy service-ips 2>/dev/null | grep -oF ' : goto ' | wc -l`,
   );
-  const [iptables, nftables] = stdout.split('\n').map(Number);
-  return { iptables: iptables!, nftables: nftables! };
+  const [iptables, nftables, addresses] = stdout.split('\n').map(Number);
+  return { iptables: iptables!, nftables: nftables!, addresses: addresses! };
 }
 
 /** How many rules of flannel masquerade packets of pods on a host, in each mode. */
@@ -68,11 +76,12 @@ describe.each(MODES.map((mode, i) => [i + 1, mode] as const))('change %i, to %s'
     const { stdout: plan } = ok(await kbuild('plan', file));
     expect(plan).toContain('kube-proxy');
     expect(plan).toMatch(mode === 'nftables' ? /apply flannel \S+ with nftables/ : /apply flannel \S+ \(/);
+    const watch = watchService(HOSTS, '10.96.0.1', 443);
     ok(await kbuild(...args));
     for (const host of HOSTS) {
       await waitUntil(`${host} has rules of ${mode} only`, PATIENCE_MS, async () => {
         const rules = await rulesOn(host);
-        return rules[mode] > 0 && rules[other] === 0;
+        return rules[mode] > 0 && rules[other] === 0 && rules.addresses > 0 === (mode === 'nftables');
       });
       await waitUntil(`${host} has rules of flannel of ${mode} only`, PATIENCE_MS, async () => {
         const rules = await flannelsOn(host);
@@ -80,6 +89,11 @@ describe.each(MODES.map((mode, i) => [i + 1, mode] as const))('change %i, to %s'
       });
       await waitUntil(`the API's Service answers on ${host}`, PATIENCE_MS, () => answers(host));
     }
+    const [first, second] = Object.values(await watch.stop()) as [readonly Gap[], readonly Gap[]];
+    console.log(
+      `to ${mode}: the Service was away ${String(longestMs(first))} ms from one host, ${String(longestMs(second))} ms from the other`,
+    );
+    expect(areBothAway(first, second), JSON.stringify([first, second])).toBe(false);
   });
 
   test('then there is nothing to do', async () => {
@@ -90,7 +104,7 @@ describe.each(MODES.map((mode, i) => [i + 1, mode] as const))('change %i, to %s'
 test('reset leaves no rule of either mode', async () => {
   ok(await kbuild('reset', file, '--yes-destroy', 'kube-proxy-mode'));
   for (const host of HOSTS) {
-    expect(await rulesOn(host)).toEqual({ iptables: 0, nftables: 0 });
+    expect(await rulesOn(host)).toEqual({ iptables: 0, nftables: 0, addresses: 0 });
     expect(await flannelsOn(host)).toEqual({ iptables: 0, nftables: 0 });
   }
 });

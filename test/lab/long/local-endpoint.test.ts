@@ -1,7 +1,7 @@
 /**
  * A cluster without a virtual address: haproxy of every node is its endpoint. A client writes through that of the worker while the power of
- * each control plane is cut in turn; a control plane is removed; the cluster moves to keepalived and back, and is upgraded. The tests build on
- * each other.
+ * each control plane is cut in turn; a control plane is removed; the cluster moves to keepalived and back, killed at every change, and is
+ * upgraded. The tests build on each other.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -12,6 +12,7 @@ import { isReady } from '../api-gap.ts';
 import { startWriter, type Writer } from '../api-writer.ts';
 import { fresh, type Fresh } from '../fresh.ts';
 import { kbuild, type Ran } from '../kbuild.ts';
+import { killedAtChanges } from '../killed-at-changes.ts';
 import * as lab from '../lab.ts';
 import { ok, timed, unchanged } from '../ok.ts';
 import { kubectl, nodes } from '../pods.ts';
@@ -40,8 +41,9 @@ async function name(hosts: readonly string[], more: object = {}): Promise<void> 
 }
 const kubeconfig = (): string => join(own.folder, 'admin.conf');
 const up = (): Promise<Ran> => kbuild(...own.up);
-const move = (to: string): Promise<Ran> =>
-  kbuild('move-endpoint', to, '-i', own.file, '--yes', '--kubeconfig', kubeconfig());
+const moveArgs = (to: string): readonly string[] => [
+  ...['move-endpoint', to, '-i', own.file, '--yes', '--kubeconfig', kubeconfig()],
+];
 const addressOf = async (host: string): Promise<string> => (await lab.inventory([host])).hosts[0]!.address;
 
 /** A client that reaches the API as the worker does. */
@@ -138,7 +140,7 @@ test('the cluster moves to a virtual address on the control planes while a clien
   const hosts = [cp1, cp2, w1];
   await name(hosts, KEEPALIVED);
   const writer = writeOnWorker();
-  timed('moved to keepalived', await move(`${VIP}:8443`));
+  timed('moved to keepalived', await kbuild(...moveArgs(`${VIP}:8443`)));
   await written('moved to keepalived', writer);
   expect(await server(w1, 'kubelet.conf')).toBe(`https://${VIP}:8443`);
   expect(await inCluster(cp1)).not.toContain(`server: https://${LOCAL}`);
@@ -148,14 +150,18 @@ test('the cluster moves to a virtual address on the control planes while a clien
   expect((await lab.inside(cp1, 'cat /etc/haproxy/haproxy.cfg')).stdout).not.toContain(LOCAL);
 });
 
-test('and back, while a client writes through the virtual address', async () => {
+test('and back, killed at every change, while a client writes through the virtual address', async () => {
   const hosts = [cp1, cp2, w1];
   const admin = join(own.folder, 'vip.conf');
   writeFileSync(admin, readFileSync(kubeconfig()));
   await name(hosts);
   const writer = startWriter(admin);
-  timed('moved to local', await move(LOCAL));
-  await written('moved to local', writer);
+  // A run ends by itself only when the move is done.
+  const { kills, made } = await killedAtChanges(moveArgs(LOCAL));
+  await written(`moved to local, killed ${String(kills)} times`, writer);
+  expect(kills).toBeGreaterThan(3);
+  expect(made.join('\n')).toMatch(/haproxy[^]*lead kube-proxy/);
+  unchanged(await kbuild(...moveArgs(LOCAL)));
   expect(await server(w1, 'kubelet.conf')).toBe(`https://${LOCAL}`);
   expect(await inCluster(cp1)).not.toContain(`server: https://${VIP}`);
   ok(await up());
