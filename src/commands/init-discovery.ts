@@ -1,5 +1,6 @@
-import { isIPv4 } from 'node:net';
+import { isIP } from 'node:net';
 import { ConnectError, exitCodeOf } from '../errors.ts';
+import { asCidr } from '../inventory/addresses.ts';
 import { loadInventory } from '../inventory/file/load.ts';
 import { localSources } from '../inventory/file/sources.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';
@@ -10,7 +11,8 @@ import { observerOf } from '../session/observer.ts';
 import { DEFAULT_CONCURRENCY, type Flags } from '../session/options.ts';
 import type { HostRemote } from '../ssh/windows.ts';
 import { checkNames } from './every.checks.ts';
-import { type Discovered, freeSubnets, linksOf } from './init-networks.ts';
+import { addressesSoFar, familiesFor } from './init-families.ts';
+import { clusterLink, type Discovered, freeSubnets, linksOf } from './init-networks.ts';
 import { type Answers, skeleton, type SkeletonHost } from './init-skeleton.ts';
 
 /** Hosts that were observed, and why the others were not. By name, in the order of the inventory. */
@@ -19,6 +21,9 @@ export interface Discovery {
   readonly failed: ReadonlyMap<string, Error>;
 }
 
+/** No host was observed. */
+export const NOTHING_FOUND: Discovery = { found: new Map(), failed: new Map() };
+
 /** Loads an inventory from its text. @throws InventoryError */
 export async function loadText({ env, cwd }: Context, text: string, file = 'inventory.yaml'): Promise<Inventory> {
   const sources = { ...localSources({ env, cwd, reach: 'local' }), read: () => Promise.resolve(Buffer.from(text)) };
@@ -26,20 +31,19 @@ export async function loadText({ env, cwd }: Context, text: string, file = 'inve
 }
 
 /**
- * The hosts as an inventory has them, before the addresses of the cluster are known: where one is missing, it has one
- * of RFC 2544, which no host has. @throws InventoryError
+ * The hosts as an inventory of both families has them, before the addresses of the cluster are known: where one is
+ * missing, it has one that no host has. @throws InventoryError
  */
 async function provisional(context: Context, { endpoint: _, virtualAddress: __, ...answers }: Answers) {
   const hosts = answers.hosts.map((host, i): SkeletonHost => {
     // Roles do not matter yet, and several control planes would need an endpoint.
     const role = i === 0 ? 'control-plane' : 'worker';
-    const internalAddress =
-      host.internalAddress ??
-      (isIPv4(host.address) ? host.address : `198.18.${String(Math.floor(i / 200))}.${String((i % 200) + 1)}`);
-    return { ...host, role, ...(internalAddress === host.address ? {} : { internalAddress }) };
+    return { ...host, role, internalAddress: addressesSoFar(host, i) };
   });
-  const used = hosts.flatMap(({ address, internalAddress = address }) => [address, internalAddress]).filter(isIPv4);
-  return loadText(context, skeleton({ ...answers, hosts, ...freeSubnets(used.map((ip) => `${ip}/32`)) }));
+  const used = hosts
+    .flatMap(({ address, internalAddress = '' }) => [address, ...internalAddress.split(',')])
+    .filter((address) => isIP(address) !== 0);
+  return loadText(context, skeleton({ ...answers, hosts, ...freeSubnets(used.map(asCidr), ['IPv4', 'IPv6']) }));
 }
 
 const RUN: Omit<RunLog, 'signal'> = {
@@ -89,4 +93,44 @@ export async function discover(
     await Promise.all([...remotes.values()].map((remote) => remote.close()));
     dialler.close();
   }
+}
+
+/** Prints what was observed of each host, and why the others were not. */
+export function showDiscovery({ err }: Pick<Context, 'err'>, { found, failed }: Discovery): void {
+  for (const { name, system, links } of found.values())
+    err(`✔ ${name}: ${system}, ${links.map(({ device, address }) => `${device} ${address}`).join(', ')}\n`);
+  for (const error of failed.values()) {
+    const { remedy } = error as { readonly remedy?: string };
+    err(`! ${error.message}\n${remedy === undefined ? '' : `  → ${remedy}\n`}`);
+  }
+}
+
+/**
+ * The answers with the addresses of the cluster's networks, one for each family, and with subnets that overlap with no
+ * route of a host.
+ */
+export function withDiscovery(
+  answers: Answers,
+  { found }: Discovery,
+  networks: readonly (string | undefined)[],
+): Answers {
+  const families = familiesFor(answers);
+  const addressesOf = (seen: Discovered): readonly string[] =>
+    families.flatMap((family, i) => clusterLink(seen, networks[i], family)?.address ?? []);
+  const hosts = answers.hosts.map((host) => {
+    const seen = found.get(host.name);
+    const addresses = seen === undefined || host.internalAddress !== undefined ? [] : addressesOf(seen);
+    const address = addresses.join(',');
+    return addresses.length < families.length || address === host.address
+      ? host
+      : { ...host, internalAddress: address };
+  });
+  const used = [
+    ...[...found.values()].flatMap(({ routes }) => routes),
+    ...hosts
+      .flatMap(({ address, internalAddress = address }) => [address, ...internalAddress.split(',')])
+      .filter((address) => isIP(address) !== 0)
+      .map(asCidr),
+  ];
+  return { ...answers, hosts, ...freeSubnets(used, families) };
 }

@@ -1,12 +1,21 @@
-import { isIPv4 } from 'node:net';
+import { isIP } from 'node:net';
 import { InventoryError, UsageError } from '../errors.ts';
+import type { Family } from '../inventory/addresses.ts';
 import { localSources } from '../inventory/file/sources.ts';
 import type { Context } from '../session/context.ts';
 import type { Flags } from '../session/options.ts';
 import { systemText } from '../shell/text.ts';
 import { NEWEST_KUBERNETES, supportedMinors } from '../versions.ts';
-import { discover, type Discovery, loadText } from './init-discovery.ts';
-import { clusterLink, freeSubnets, sharedNetworks } from './init-networks.ts';
+import { discover, type Discovery, loadText, NOTHING_FOUND, showDiscovery, withDiscovery } from './init-discovery.ts';
+import {
+  FAMILIES_FORM,
+  familiesFor,
+  isAddressed,
+  parseFamilies,
+  proposedFamilies,
+  sharedFamilies,
+} from './init-families.ts';
+import { sharedNetworks } from './init-networks.ts';
 import { type Answers, HOST_FORM, parseHost, skeleton, topology } from './init-skeleton.ts';
 
 /** Asks until `read` takes the answer; what it refuses is shown with its remedy, and asked for again. */
@@ -60,7 +69,7 @@ async function askedHosts(context: Context, ask: Ask): Promise<Pick<Answers, 'us
     const named = topology(hosts, 1);
     // What only a look at the host tells is not asked for yet.
     const whole = named.hosts.map((host, i) =>
-      isIPv4(host.address) ? host : { internalAddress: `198.18.0.${String(i + 1)}`, ...host },
+      isIP(host.address) === 4 ? host : { internalAddress: `198.18.0.${String(i + 1)}`, ...host },
     );
     await hold(context, { ...named, hosts: whole }, ['hosts']);
     return hosts;
@@ -105,36 +114,16 @@ const isYes = (answer: string): boolean => {
   return /^y/i.test(answer);
 };
 
-/** Prints what was observed of each host, and why the others were not. */
-export function showDiscovery({ err }: Pick<Context, 'err'>, { found, failed }: Discovery): void {
-  for (const { name, system, links } of found.values())
-    err(`✔ ${name}: ${system}, ${links.map(({ device, address }) => `${device} ${address}`).join(', ')}\n`);
-  for (const error of failed.values()) {
-    const { remedy } = error as { readonly remedy?: string };
-    err(`! ${error.message}\n${remedy === undefined ? '' : `  → ${remedy}\n`}`);
-  }
+/** The families of the cluster: asked for only where the hosts have both. */
+async function askedFamilies({ found }: Discovery, ask: Ask): Promise<readonly Family[]> {
+  const hosts = [...found.values()];
+  if (hosts.length === 0 || sharedFamilies(hosts).length < 2) return proposedFamilies(hosts);
+  return ask(`Addresses of pods and Services: ${FAMILIES_FORM}; the first is primary`, 'ipv4', parseFamilies);
 }
 
-/** The answers with the addresses of the cluster's network, and with subnets that overlap with no route of a host. */
-export function withDiscovery(answers: Answers, { found }: Discovery, network: string | undefined): Answers {
-  const hosts = answers.hosts.map((host) => {
-    const seen = found.get(host.name);
-    const address = host.internalAddress ?? (seen === undefined ? undefined : clusterLink(seen, network)?.address);
-    return address === undefined || address === host.address ? host : { ...host, internalAddress: address };
-  });
-  const used = [
-    ...[...found.values()].flatMap(({ routes }) => routes),
-    ...hosts
-      .flatMap(({ address, internalAddress = address }) => [address, internalAddress])
-      .filter(isIPv4)
-      .map((ip) => `${ip}/32`),
-  ];
-  return { ...answers, hosts, ...freeSubnets(used) };
-}
-
-/** The network that carries the cluster: asked for only where hosts share several. */
-async function askedNetwork({ found }: Discovery, ask: Ask): Promise<string | undefined> {
-  const networks = sharedNetworks([...found.values()]);
+/** The network that carries the cluster in a family: asked for only where hosts share several. */
+async function askedNetwork({ found }: Discovery, ask: Ask, family: Family): Promise<string | undefined> {
+  const networks = sharedNetworks([...found.values()], family);
   if (networks.length < 2) return networks[0];
   return ask(`Which network carries the cluster: ${networks.join(' or ')}`, networks[0]!, (answer) => {
     if (!networks.includes(answer)) throw new UsageError(`no network ${answer} is shared by all hosts`);
@@ -167,8 +156,6 @@ async function askedEndpoint(context: Context, ask: Ask, answers: Answers): Prom
   return endpoint === '' ? {} : { endpoint };
 }
 
-const NOTHING: Discovery = { found: new Map(), failed: new Map() };
-
 /** Those that failed are tried again, and now the operator is asked what SSH needs. */
 async function triedAgain(context: Context, answers: Answers, flags: Flags, first: Discovery): Promise<Discovery> {
   const names = new Set(first.failed.keys());
@@ -177,16 +164,23 @@ async function triedAgain(context: Context, answers: Answers, flags: Flags, firs
   return { found: new Map([...first.found, ...again.found]), failed: again.failed };
 }
 
-/** The IPv4 addresses that SSH did not tell. */
+/** The addresses that SSH did not tell. */
 async function askedAddresses(context: Context, ask: Ask, answers: Answers): Promise<Answers> {
+  const families = familiesFor(answers);
+  const what = `${families.join(' and ')} address${families.length > 1 ? 'es' : ''}`;
   const hosts = [...answers.hosts];
   for (const [i, host] of hosts.entries())
-    if (host.internalAddress === undefined && !isIPv4(host.address))
-      hosts[i] = await ask(`IPv4 address of ${host.name} in the cluster's network`, '', async (internalAddress) => {
-        const asked = { ...host, internalAddress, role: 'control-plane' as const };
-        await hold(context, { hosts: [asked] }, ['hosts']);
-        return { ...host, internalAddress };
-      });
+    if (!isAddressed(host, families))
+      hosts[i] = await ask(
+        `${what} of ${host.name} in the cluster's network${families.length > 1 ? ', with a comma' : ''}`,
+        '',
+        async (answer) => {
+          const internalAddress = answer.replaceAll(' ', '');
+          const asked = { ...host, internalAddress, role: 'control-plane' as const };
+          await hold(context, { ...answers, hosts: [asked] }, ['hosts']);
+          return { ...host, internalAddress };
+        },
+      );
   return { ...answers, hosts };
 }
 
@@ -217,7 +211,7 @@ export async function guide(context: Context, flags: Flags): Promise<Answers> {
   const begun: Answers = { ...SO_FAR, name, ...login };
   const connects = await ask('Connect to the hosts now, to find their addresses and networks (yes/no)', 'yes', isYes);
   // While the operator answers the next question. What SSH asks itself comes after it.
-  const background = connects ? discover({ ...context, canAsk: false }, begun, flags) : Promise.resolve(NOTHING);
+  const background = connects ? discover({ ...context, canAsk: false }, begun, flags) : Promise.resolve(NOTHING_FOUND);
   background.catch(() => undefined);
   const range = `${supportedMinors[0]!} to ${supportedMinors.at(-1)!}`;
   const version = await ask(`Kubernetes version (${range})`, NEWEST_KUBERNETES, async (answer) => {
@@ -227,7 +221,10 @@ export async function guide(context: Context, flags: Flags): Promise<Answers> {
   if (connects) context.err('waiting for the hosts …\n');
   const discovery = await triedAgain(context, begun, flags, await background);
   showDiscovery(context, discovery);
-  const seen = withDiscovery({ ...begun, version }, discovery, await askedNetwork(discovery, ask));
-  const addressed = withDiscovery(await askedAddresses(context, ask, seen), discovery, undefined);
+  const families = await askedFamilies(discovery, ask);
+  const networks: (string | undefined)[] = [];
+  for (const family of families) networks.push(await askedNetwork(discovery, ask, family));
+  const seen = withDiscovery({ ...begun, version, families }, discovery, networks);
+  const addressed = withDiscovery(await askedAddresses(context, ask, seen), discovery, []);
   return { ...addressed, ...(await askedEndpoint(context, ask, addressed)) };
 }

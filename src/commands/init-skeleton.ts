@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import { parse } from 'yaml';
 import { UsageError } from '../errors.ts';
 import { defaultPlugin } from '../network/plugins.value.ts';
+import { type Family, familiesIn } from '../inventory/addresses.ts';
 import { DEFAULT_SUBNETS } from './init-networks.ts';
 
 /** A host as `kbuild init` knows it. */
@@ -26,7 +27,9 @@ export interface Answers {
   readonly user?: string;
   readonly identityFile?: string;
   readonly hosts: readonly SkeletonHost[];
-  /** CIDRs, where kbuild's own defaults overlap with networks of the hosts. */
+  /** Of the addresses of the cluster, the primary one first; undefined: IPv4 alone. */
+  readonly families?: readonly Family[];
+  /** Where kbuild's own defaults overlap with networks of the hosts, or are of another family. */
   readonly podSubnet?: string;
   readonly serviceSubnet?: string;
 }
@@ -104,12 +107,20 @@ function balancerLines({ endpoint, virtualAddress, hosts }: Answers): readonly s
   return [...grows, "# loadBalancer: { kind: keepalived, address: 192.0.2.100 }   # free, in the hosts' network", ''];
 }
 
+/** Why the networks of these families stand in the file. */
+const WHY_NOT_DEFAULT: Readonly<Record<string, string>> = {
+  IPv4: 'networks of the hosts overlap with a default',
+  IPv6: 'IPv6 alone',
+  'IPv4,IPv6': 'both families, IPv4 first',
+  'IPv6,IPv4': 'both families, IPv6 first',
+};
+
 function networkLine({ podSubnet, serviceSubnet }: Answers): string {
   const pods = podSubnet ?? DEFAULT_SUBNETS.podSubnet;
   const services = serviceSubnet ?? DEFAULT_SUBNETS.serviceSubnet;
   return podSubnet === undefined && serviceSubnet === undefined
     ? `# network: { plugin: ${defaultPlugin.name}, podSubnet: ${pods}, serviceSubnet: ${services} }   # the defaults`
-    : `network: { podSubnet: ${pods}, serviceSubnet: ${services} } # networks of the hosts overlap with a default`;
+    : `network: { podSubnet: ${scalar(pods)}, serviceSubnet: ${scalar(services)} } # ${WHY_NOT_DEFAULT[familiesIn(pods).join()]!}`;
 }
 
 function sshLines({ user, identityFile }: Answers): readonly string[] {

@@ -1,23 +1,31 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { rename, rm, writeFile } from 'node:fs/promises';
-import { isIPv4 } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import { InventoryError, UsageError } from '../errors.ts';
+import type { Family } from '../inventory/addresses.ts';
 import { editorJsonSchema } from '../inventory/schema/editor.ts';
 import type { Context } from '../session/context.ts';
 import { systemText } from '../shell/text.ts';
 import { NEWEST_KUBERNETES } from '../versions.ts';
-import { discover, loadText } from './init-discovery.ts';
-import { guide, showDiscovery, withDiscovery } from './init-guide.ts';
+import { discover, loadText, NOTHING_FOUND, showDiscovery, withDiscovery } from './init-discovery.ts';
+import { FAMILIES_FORM, familiesFor, isAddressed, parseFamilies, proposedFamilies } from './init-families.ts';
+import { guide } from './init-guide.ts';
 import { sharedNetworks } from './init-networks.ts';
 import { type Answers, hostsOf, parseHost, SCHEMA_FILE, skeleton, topology } from './init-skeleton.ts';
 import type { InitOptions } from './inventory.command.ts';
 import { isSpecial } from './own-file.ts';
 
-const EXAMPLE = { controlPlane: ['192.0.2.11'], worker: ['192.0.2.21', '192.0.2.22'] } as const;
+/** A host of the documentation (RFC 5737, RFC 3849) with addresses of these families. */
+function exampleHost(number: number, families: readonly Family[]): string {
+  const addresses = families.map((family) => `${family === 'IPv4' ? '192.0.2.' : '2001:db8::'}${String(number)}`);
+  return addresses.length === 1 ? addresses[0]! : `${addresses[0]!}/${addresses.join(',')}`;
+}
 
 /** The hosts that flags name, with the user of all; those of the documentation where there is no flag. */
-function flaggedHosts({ hosts, controlPlane, worker, user, ...flags }: InitOptions): Pick<Answers, 'user' | 'hosts'> {
+function flaggedHosts(
+  { hosts, controlPlane, worker, user, ...flags }: InitOptions,
+  families: readonly Family[],
+): Pick<Answers, 'user' | 'hosts'> {
   if (hosts !== undefined) {
     if (controlPlane !== undefined || worker !== undefined)
       throw new UsageError('--hosts cannot be combined with --control-plane or --worker');
@@ -25,7 +33,11 @@ function flaggedHosts({ hosts, controlPlane, worker, user, ...flags }: InitOptio
     const found = topology(hosts.map(parseHost), hasEndpoint && hosts.length >= 3 ? 3 : 1);
     return user === undefined ? found : { ...found, user };
   }
-  const of = controlPlane === undefined && worker === undefined ? EXAMPLE : { controlPlane, worker };
+  const example = (numbers: readonly number[]) => numbers.map((number) => exampleHost(number, families));
+  const of =
+    controlPlane === undefined && worker === undefined
+      ? { controlPlane: example([11]), worker: example([21, 22]) }
+      : { controlPlane, worker };
   return {
     user: user ?? 'root',
     hosts: [
@@ -37,26 +49,47 @@ function flaggedHosts({ hosts, controlPlane, worker, user, ...flags }: InitOptio
 
 function answered(flags: InitOptions): Answers {
   const { name, kubernetes, endpoint, virtualAddress, identityFile } = flags;
+  const families = flags.families === undefined ? undefined : parseFamilies(flags.families);
   return {
     name: name ?? 'demo',
     version: kubernetes ?? NEWEST_KUBERNETES,
     ...(endpoint === undefined ? {} : { endpoint }),
     ...(virtualAddress === undefined ? {} : { virtualAddress }),
     ...(identityFile === undefined ? {} : { identityFile }),
-    ...flaggedHosts(flags),
+    ...(families === undefined ? {} : { families }),
+    ...flaggedHosts(flags, families ?? ['IPv4']),
   };
 }
 
-/** The answers with what the hosts told. @throws the reason of a host whose address only SSH could tell */
+/**
+ * The answers with what the hosts told. @throws the reason of a host whose address only SSH could tell; UsageError for
+ * a host without an address of a family
+ */
 async function observed(context: Context, answers: Answers, flags: InitOptions): Promise<Answers> {
   const discovery = await discover(context, answers, flags);
   showDiscovery(context, discovery);
-  const needed = answers.hosts.find(
-    ({ name, address, internalAddress }) =>
-      internalAddress === undefined && !isIPv4(address) && discovery.failed.has(name),
-  );
+  const found = [...discovery.found.values()];
+  const { families = proposedFamilies(found) } = answers;
+  const needed = answers.hosts.find((host) => !isAddressed(host, families) && discovery.failed.has(host.name));
   if (needed !== undefined) throw discovery.failed.get(needed.name)!;
-  return withDiscovery(answers, discovery, sharedNetworks([...discovery.found.values()])[0]);
+  const networks = families.map((family) => sharedNetworks(found, family)[0]);
+  const whole = withDiscovery({ ...answers, families }, discovery, networks);
+  const without = whole.hosts.find((host) => !isAddressed(host, families));
+  if (without === undefined) return whole;
+  throw new UsageError(`${without.name} has no address that it keeps of ${families.join(' and ')}`, {
+    remedy: `give it one, or choose other --families: ${FAMILIES_FORM}`,
+  });
+}
+
+/** The answers of flags alone, with subnets of their families. @throws UsageError where only SSH tells the addresses */
+function unobserved(answers: Answers): Answers {
+  const families = familiesFor(answers);
+  const unknown = answers.hosts.find((host) => families.length > 1 && !isAddressed(host, families));
+  if (unknown !== undefined)
+    throw new UsageError(`the addresses of ${unknown.name} in both families are not known`, {
+      remedy: 'name the hosts by --hosts without --no-ssh: kbuild then reads their addresses',
+    });
+  return families.includes('IPv6') ? withDiscovery(answers, NOTHING_FOUND, []) : answers;
 }
 
 const flagged = (flags: InitOptions): boolean =>
@@ -71,13 +104,14 @@ const flagged = (flags: InitOptions): boolean =>
       'controlPlane',
       'worker',
       'hosts',
+      'families',
     ] as const
   ).some((flag) => flags[flag] !== undefined);
 
 async function answersOf(context: Context, flags: InitOptions): Promise<Answers> {
   if (!flagged(flags) && context.canAsk) return guide(context, flags);
   const answers = answered(flags);
-  return flags.hosts === undefined || flags.ssh === false ? answers : observed(context, answers, flags);
+  return flags.hosts === undefined || flags.ssh === false ? unobserved(answers) : observed(context, answers, flags);
 }
 
 /**

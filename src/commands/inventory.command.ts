@@ -64,6 +64,11 @@ export const init = declare({
     option('--virtual-address <address>', {
       summary: 'an unused address that kbuild moves between the control planes (keepalived)',
     }),
+    option('--families <families>', {
+      summary:
+        'addresses of pods and Services: ipv4, ipv6, or both, the primary one first (default ipv4, if hosts have it)',
+      completes: ['ipv4', 'ipv6', 'ipv4,ipv6', 'ipv6,ipv4'],
+    }),
     option('--user <name>', { summary: 'user for SSH' }),
     option('--identity-file <path>', { summary: 'private key for SSH' }),
   ],

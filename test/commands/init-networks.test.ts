@@ -51,9 +51,9 @@ describe('the network of the cluster', () => {
   });
 
   test('a private network that all hosts share is proposed before a public one', () => {
-    expect(sharedNetworks([host(1), host(2)])).toEqual(['10.0.0.0/24', '203.0.113.0/24']);
-    expect(clusterLink(host(1), '10.0.0.0/24')?.address).toBe('10.0.0.1');
-    expect(sharedNetworks([])).toEqual([]);
+    expect(sharedNetworks([host(1), host(2)], 'IPv4')).toEqual(['10.0.0.0/24', '203.0.113.0/24']);
+    expect(clusterLink(host(1), '10.0.0.0/24', 'IPv4')?.address).toBe('10.0.0.1');
+    expect(sharedNetworks([], 'IPv4')).toEqual([]);
   });
 
   test('of two private networks, the one of the default route is proposed first', () => {
@@ -67,8 +67,8 @@ describe('the network of the cluster', () => {
       return { name: `h${String(n)}`, address: `10.0.0.${String(n)}`, system: '', ...linksOf(links, table) };
     });
     expect(two[0]!.links.map(({ device }) => device)).toEqual(['eth1', 'eth0']);
-    expect(sharedNetworks(two)).toEqual(['10.1.0.0/24', '10.0.0.0/24']);
-    expect(clusterLink({ ...two[0]!, address: 'h1.example.com' }, undefined)?.address).toBe('10.1.0.1');
+    expect(sharedNetworks(two, 'IPv4')).toEqual(['10.1.0.0/24', '10.0.0.0/24']);
+    expect(clusterLink({ ...two[0]!, address: 'h1.example.com' }, undefined, 'IPv4')?.address).toBe('10.1.0.1');
   });
 
   test('no address of an interface without carrier is proposed', () => {
@@ -87,30 +87,33 @@ describe('the network of the cluster', () => {
   });
 
   test('where no network is shared, each host has the address at which SSH reached it', () => {
-    expect(clusterLink(host(1), undefined)?.address).toBe('203.0.113.1');
-    expect(clusterLink(host(1, '192.0.2.77'), undefined)?.address).toBe('10.0.0.1');
-    expect(clusterLink({ ...host(1), links: [] }, undefined)).toBeUndefined();
+    expect(clusterLink(host(1), undefined, 'IPv4')?.address).toBe('203.0.113.1');
+    expect(clusterLink(host(1, '192.0.2.77'), undefined, 'IPv4')?.address).toBe('10.0.0.1');
+    expect(clusterLink({ ...host(1), links: [] }, undefined, 'IPv4')).toBeUndefined();
   });
 });
 
 describe('subnets', () => {
   test('the defaults where no network of a host overlaps with them', () => {
-    expect(freeSubnets(['10.0.0.0/24', '192.168.1.0/24'])).toEqual({});
+    expect(freeSubnets(['10.0.0.0/24', '192.168.1.0/24'], ['IPv4'])).toEqual({});
   });
 
   test('others where one does', () => {
-    expect(freeSubnets(['10.244.3.7/32'])).toEqual({ podSubnet: '172.20.0.0/16' });
-    expect(freeSubnets(['10.0.0.0/8'])).toEqual({ podSubnet: '172.20.0.0/16', serviceSubnet: '172.21.0.0/16' });
-    expect(freeSubnets(['10.0.0.0/8', '172.16.0.0/12'])).toEqual({
+    expect(freeSubnets(['10.244.3.7/32'], ['IPv4'])).toEqual({ podSubnet: '172.20.0.0/16' });
+    expect(freeSubnets(['10.0.0.0/8'], ['IPv4'])).toEqual({
+      podSubnet: '172.20.0.0/16',
+      serviceSubnet: '172.21.0.0/16',
+    });
+    expect(freeSubnets(['10.0.0.0/8', '172.16.0.0/12'], ['IPv4'])).toEqual({
       podSubnet: '192.168.0.0/17',
       serviceSubnet: '192.168.128.0/17',
     });
-    expect(freeSubnets(['0.0.0.0/0'])).toBeUndefined();
+    expect(freeSubnets(['0.0.0.0/0'], ['IPv4'])).toBeUndefined();
   });
 
   test('no proposal overlaps with another one or with what it avoids', () => {
     for (const used of [['10.0.0.0/8'], ['172.16.0.0/12'], ['192.168.0.0/16', '10.0.0.0/8'], []]) {
-      const { podSubnet, serviceSubnet } = { ...DEFAULT_SUBNETS, ...freeSubnets(used) };
+      const { podSubnet, serviceSubnet } = { ...DEFAULT_SUBNETS, ...freeSubnets(used, ['IPv4']) };
       expect(overlap(podSubnet, serviceSubnet)).toBe(false);
       expect(used.some((one) => overlap(one, podSubnet) || overlap(one, serviceSubnet))).toBe(false);
     }

@@ -82,6 +82,18 @@ describe('init --hosts without a terminal', () => {
     expect(stdout).toContain('internalAddress: 10.9.0.1');
   });
 
+  test('--families needs SSH for both, and takes IPv6 as it is written', () => {
+    const both = init('--hosts', `${me}@127.0.0.1:1`, '--no-ssh', '--families', 'ipv4,ipv6');
+    expect(both.status).toBe(2);
+    expect(both.stderr).toContain('the addresses of cp1 in both families are not known');
+    const six = init('--control-plane', 'fd00::11', '--worker', 'fd00::21', '--families', 'ipv6', 'six.yaml');
+    expect(six.status, six.stderr).toBe(0);
+    expect(readFileSync(at('work/six.yaml'), 'utf8')).toMatch(/^network: \{ podSubnet: .*fd00:10:244::\/56/m);
+    expect(run('validate', 'six.yaml').status).toBe(0);
+    expect(run('init', '--families', 'ipv4,ipv6', 'example.yaml').status).toBe(0);
+    expect(run('validate', 'example.yaml').status).toBe(0);
+  });
+
   test('--no-ssh connects to none', () => {
     const { status, stderr } = init('--hosts', `${me}@127.0.0.1:1/10.9.0.1`, '--no-ssh');
     expect({ status, stderr }).toEqual({ status: 0, stderr: 'next: kbuild check FILE\n' });
@@ -106,7 +118,11 @@ describe('init on a terminal', { tags: ['script'] }, () => {
     await answer('Kubernetes version', '');
     await asked.shows(/ cp1: .*(?:x86_64|aarch64)/, 30_000);
     // As many networks as this machine has.
-    await asked.shows(/Which network carries the cluster|IPv4 address of cp1|A free address/, 30_000);
+    await asked.shows(/Addresses of pods|Which network carries the cluster|IPv4 address of cp1|A free address/, 30_000);
+    if (/Addresses of pods/.test(asked.shown())) {
+      asked.type('\r');
+      await asked.shows(/Which network carries the cluster|IPv4 address of cp1|A free address/, 30_000);
+    }
     if (/Which network/.test(asked.shown())) asked.type('\r');
     if (/IPv4 address of cp1/.test(asked.shown())) asked.type('10.9.0.1\r');
     await answer('A free address', '');
