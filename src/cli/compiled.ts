@@ -7,6 +7,7 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  readSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -17,6 +18,7 @@ import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Script } from 'node:vm';
 import { userFolder } from '../session/user-folder.ts';
+import { beginLoading, withOwnSettings } from './v8-settings.ts';
 
 /*
  * Compiling the program's text is a third of what a short command costs, and the same each time, so what V8 compiled is
@@ -90,13 +92,47 @@ function writeKept(file: string, program: string, { commands, data }: Kept): voi
 }
 
 const HEAD = "(function (exports, require, module, __filename, __dirname) { 'use strict';";
+const TAIL = '\n})';
+
+/** A file's bytes between others: read to where they are needed, because it is large. */
+function readBetween(head: string, file: string, tail: string): Buffer {
+  const handle = openSync(file, constants.O_RDONLY);
+  try {
+    const { size } = fstatSync(handle);
+    const bytes = Buffer.allocUnsafe(head.length + size + tail.length);
+    let at = bytes.write(head, 'latin1');
+    while (at < head.length + size) {
+      const count = readSync(handle, bytes, at, head.length + size - at, null);
+      if (count === 0) throw new Error(`${file} has become shorter`);
+      at += count;
+    }
+    bytes.write(tail, at, 'latin1');
+    return bytes;
+  } finally {
+    closeSync(handle);
+  }
+}
 
 /**
  * A program as a function's text. V8 takes ASCII as it is; anything else is decoded, and needs two bytes a character.
  */
 function textOf(program: string): string {
-  const bytes = Buffer.concat([Buffer.from(HEAD), readFileSync(program), Buffer.from('\n})')]);
+  const bytes = readBetween(HEAD, program, TAIL);
   return bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8');
+}
+
+/** The program's own `require`. It asks for the same modules again and again. */
+function requireFor(program: string): (name: string) => unknown {
+  const load = createRequire(program);
+  const known = new Map<string, unknown>();
+  return (name) => {
+    if (!known.has(name))
+      known.set(
+        name,
+        withOwnSettings((): unknown => load(name)),
+      );
+    return known.get(name);
+  };
 }
 
 /**
@@ -112,8 +148,9 @@ export function load(program: string, command: string, folder: string | undefine
     ...(kept === undefined ? {} : { cachedData: kept.data }),
   });
   const module = { exports: {} };
+  beginLoading();
   const wrapped = script.runInThisContext() as (...parameters: readonly unknown[]) => void;
-  wrapped(module.exports, createRequire(program), module, program, dirname(program));
+  wrapped(module.exports, requireFor(program), module, program, dirname(program));
 
   const commands = kept === undefined || script.cachedDataRejected === true ? [] : kept.commands;
   const keep = (): void => {

@@ -1,26 +1,13 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs';
-import { setFlagsFromString } from 'node:v8';
 import { systemRemedy, systemText } from '../shell/text.ts';
-
-/**
- * A run lasts for seconds and does little often: left alone, V8 spends an eighth of it on optimizing what is soon over.
- * Seen in Node 20 (V8 11.3): with 7 times its own budget, a plan of 50 hosts costs 13 % less. Later ones know no such
- * flag, and say so on stderr (seen in Node 26). V8 takes compiled code only from a V8 with the same flags: with a flag
- * at the start, Node compiles its own modules (14 ms for those of a plan). So V8 gets the flag when all of them are
- * loaded, and has its own value again when the program's code is kept.
- */
-const setBudget = (bytes: number): void => {
-  if (process.versions.v8.startsWith('11.')) setFlagsFromString(`--interrupt-budget=${String(bytes)}`);
-};
-const OWN_BUDGET = 67_584;
-const LARGE_BUDGET = 500_000;
+import { loaded, restoreSettings } from './v8-settings.ts';
 
 /** Milliseconds after a command was loaded: by then it waits for hosts, if it has any. */
 const WAITS_MS = 100;
 
-/** What a command loads when a cluster answers is loaded before the flag, while nothing else is to be done. */
-const setLargeBudget = (): void => void import('node:http2').then(() => setBudget(LARGE_BUDGET));
+/** What a command loads when a cluster answers is loaded before that, while nothing else is to be done. */
+const whileWaiting = (): void => void loaded(() => import('node:http2'));
 
 // The entry of the bundle: the only file whose place beside package.json is the same before and after the build.
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
@@ -61,9 +48,9 @@ if (process.argv[2] === '--version' || process.argv[2] === '-V') {
   process.stdout.write(await completionAnswer({ env: process.env, cwd: process.cwd() }, process.argv.slice(3)));
 } else {
   // Before the listener that keeps the program's code.
-  process.once('exit', () => setBudget(OWN_BUDGET));
+  process.once('exit', restoreSettings);
   const { run } = await import('./program.ts');
-  process.exitCode = await run(process.argv, version, () => setTimeout(setLargeBudget, WAITS_MS).unref());
+  process.exitCode = await run(process.argv, version, () => setTimeout(whileWaiting, WAITS_MS).unref());
   // All is written and closed: taking the heap apart, which Node does at the end, would be for nothing. An error of the
   // last write (a full disk) is an event that comes before the next turn.
   if (process.stdout.writableLength + process.stderr.writableLength === 0) setImmediate(() => process.exit());

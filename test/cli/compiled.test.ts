@@ -12,13 +12,17 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, test } from 'vitest';
+import { cachedDataVersionTag } from 'node:v8';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { cacheFolder, load } from '../../src/cli/compiled.ts';
+import { restoreSettings } from '../../src/cli/v8-settings.ts';
 
 let folder: string;
 let program: string;
 let cache: string;
 let kept: string;
+
+afterEach(restoreSettings);
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'kbuild-compiled-'));
@@ -72,6 +76,16 @@ describe('a program whose compiled code is kept', () => {
     load(program, word, cache).keep();
     expect(existsSync(kept)).toBe(false);
   });
+});
+
+test('what the program loads, and what is kept of it, meets V8 with its own settings', () => {
+  // The tag is that of V8's version and settings: compiled code of another one is not taken.
+  const own = cachedDataVersionTag();
+  writeFileSync(join(folder, 'own.cjs'), "exports.tag = require('node:v8').cachedDataVersionTag();\n");
+  writeFileSync(program, "exports.tag = require('./own.cjs').tag; exports.again = require('./own.cjs').tag;\n");
+  const { exports } = load(program, 'plan', cache);
+  restoreSettings();
+  expect([exports['tag'], exports['again'], cachedDataVersionTag()]).toEqual([own, own, own]);
 });
 
 describe('code that is not taken', () => {
