@@ -1,14 +1,15 @@
 /**
- * `npm run test:lab -- [FILE…] [--group N] [--changed [COMMIT]] [--repeat 10]`: the lab's tests but the long ones, or those in these files, so
- * many times one after the other. `--group`: one of CI's groups (which.ts). `--changed`: those that a change since that commit (HEAD~1) must
- * run, the long ones too, uncommitted files included; `--list` only names them. Goes on after a failure; the last lines count the rounds of
- * each test that failed. Exit 1 when one did. Other words are vitest's.
+ * `npm run test:lab -- [FILE…] [--group N] [--changed [COMMIT]] [--networks] [--repeat 10]`: the lab's tests but the long ones, or those in these
+ * files, so many times one after the other. `--group`: one of CI's groups (which.ts). `--changed`: those that a change since that commit
+ * (HEAD~1) must run, the long ones too, uncommitted files included. `--networks`: those of every kind of network, the long ones too. `--list`
+ * only names them. Goes on after a failure; the last lines count the rounds of each test that failed. Exit 1 when one did. Other words are
+ * vitest's.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { filesFor, GROUPS } from './which.ts';
+import { filesFor, GROUPS, NETWORK_FILES } from './which.ts';
 
 /** What is read of vitest's report. */
 interface Report {
@@ -48,18 +49,25 @@ if (!Number.isInteger(times) || times < 1) usage('--repeat wants how many times:
 const group = option(rest, '--group');
 const since = option(rest, '--changed', 'HEAD~1');
 const isListed = rest.includes('--list');
+const wantsNetworks = rest.includes('--networks');
+if (wantsNetworks) rest.splice(rest.indexOf('--networks'), 1);
 const inGroup =
   group === undefined ? [] : (GROUPS[Number(group) - 1] ?? usage(`--group: 1 to ${String(GROUPS.length)}`));
 const changed =
   since === undefined
     ? []
     : filesFor([...git('diff', '--name-only', since), ...git('ls-files', '--others', '--exclude-standard')]);
-const chosen = [...inGroup, ...changed].map((file) => join('test/lab', file));
+const chosen = [...new Set([...inGroup, ...changed, ...(wantsNetworks ? NETWORK_FILES : [])])].map((file) =>
+  join('test/lab', file),
+);
 if (isListed || (since !== undefined && chosen.length === 0)) {
   console.log(chosen.length === 0 ? 'the change touches nothing that the lab tests' : chosen.join('\n'));
   process.exit(0);
 }
-const projects = ['core', 'lab*', ...(changed.length > 0 ? ['long'] : [])].flatMap((one) => ['--project', one]);
+const projects = ['core', 'lab*', ...(changed.length > 0 || wantsNetworks ? ['long'] : [])].flatMap((one) => [
+  '--project',
+  one,
+]);
 const words = [...rest, ...chosen];
 
 /** Tests that failed, and files of which no test could run. */

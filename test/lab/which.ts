@@ -33,7 +33,13 @@ export const GROUPS: readonly (readonly string[])[] = [
   ['scenarios/cluster.test.ts', 'scenarios/interrupted.test.ts', 'scenarios/debian-13.test.ts', 'downloads.test.ts'],
   ['scenarios/variants.test.ts', 'scenarios/secrets.test.ts', 'scenarios/firewall.test.ts', 'test-run.test.ts'],
   ['scenarios/windows.test.ts', 'scenarios/stacked.test.ts', 'scenarios/jobs.test.ts', 'scenarios/channel.test.ts'],
-  ['scenarios/certificates.test.ts', 'scenarios/soak.test.ts', 'scenarios/external-etcd.test.ts', 'lab.test.ts'],
+  [
+    'scenarios/certificates.test.ts',
+    'scenarios/dual-stack.test.ts',
+    'scenarios/soak.test.ts',
+    'scenarios/external-etcd.test.ts',
+    'lab.test.ts',
+  ],
   [
     'scenarios/hosts.test.ts',
     'scenarios/packages.test.ts',
@@ -42,6 +48,8 @@ export const GROUPS: readonly (readonly string[])[] = [
     'full-down.test.ts',
   ],
   [
+    'scenarios/kube-proxy-mode.test.ts',
+    'scenarios/ipv6.test.ts',
     'scenarios/faults.test.ts',
     'scenarios/binaries.test.ts',
     'scenarios/preflight.test.ts',
@@ -94,8 +102,8 @@ const RUNTIMES = [
   ...long('runtime-move', 'runtime-version', 'handlers', 'docker', 'docker-move'),
 ];
 const NETWORKS = [
-  ...scenario('cluster', 'firewall'),
-  ...long('calico', 'charts', 'cilium', 'conformance', 'ipv6', 'kube-proxy-mode', 'metallb', 'service-subnets', 'dns'),
+  ...scenario('cluster', 'dual-stack', 'firewall', 'ipv6', 'kube-proxy-mode'),
+  ...long('calico', 'charts', 'cilium', 'conformance', 'metallb', 'service-subnets', 'dns'),
   ...long('windows-calico', 'windows-host-gw'),
 ];
 const BACKUPS = long('backup', 'all-lost', 'restore');
@@ -183,6 +191,16 @@ export function filesFor(changed: readonly string[]): readonly string[] {
   const touchesHosts = changed.some((path) => /^(?:src|templates|test\/lab)\//.test(path));
   return [...new Set([...(touchesHosts ? ANY : []), ...own, ...named])];
 }
+
+/**
+ * What `npm run test:lab -- --networks` runs: each network plugin, family, mode of kube-proxy, endpoint without a virtual address and kind of
+ * addresses for Services, the long ones too. Cilium, Calico and MetalLB are compiled where they are not there yet.
+ */
+export const NETWORK_FILES: readonly string[] = [
+  'core/dual-stack.test.ts',
+  ...scenario('dual-stack', 'ipv6', 'kube-proxy-mode'),
+  ...long('local-endpoint', 'metallb', 'calico', 'cilium', 'service-subnets', 'dns'),
+];
 
 /** `life` of `core/life.test.ts`. */
 export const nameOf = (file: string): string => basename(file, '.test.ts');

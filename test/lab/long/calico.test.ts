@@ -10,7 +10,8 @@ import { fresh } from '../fresh.ts';
 import { giveIpv6, ipv6Of, nodeAddresses, reachedAt } from '../ipv6.ts';
 import { kbuild } from '../kbuild.ts';
 import * as lab from '../lab.ts';
-import { ok, unchanged } from '../ok.ts';
+import { ok, timed, unchanged } from '../ok.ts';
+import { tellPluginStart } from '../plugin-start.ts';
 import { dial, type EchoPod, kubectl, nodes, startEcho } from '../pods.ts';
 import { waitUntil } from '../wait-until.ts';
 
@@ -79,8 +80,8 @@ afterAll(() => lab.down(HOSTS));
 describe('VXLAN without BGP', () => {
   test('up makes the network, and a second run changes nothing', async () => {
     await lab.inside(w1, OWN);
-    const { seconds } = ok(await kbuild(...up));
-    console.log(`1 control plane and 2 workers with Calico: ${seconds.toFixed(1)} s`);
+    timed('1 control plane and 2 workers with Calico', await kbuild(...up));
+    await tellPluginStart(cp, 'Calico', '-n calico-system -l k8s-app=calico-node');
     expect(await nodes(cp)).toEqual({ [cp]: true, [w1]: true, [w2]: true });
     unchanged(await kbuild(...up));
   });
@@ -176,8 +177,7 @@ describe('both families', () => {
     const families = { podSubnet: '10.244.0.0/16,fd00:10:244::/56', serviceSubnet: '10.96.0.0/12,fd00:10:96::/112' };
     const hosts = plain.hosts.map((host) => ({ ...host, internalAddress: `${host.address},${ipv6Of(host.name)}` }));
     write({ ...withCalico(plain, families), hosts });
-    const { seconds } = ok(await kbuild(...up));
-    console.log(`1 control plane and 1 worker with Calico and both families: ${seconds.toFixed(1)} s`);
+    timed('1 control plane and 1 worker with Calico and both families', await kbuild(...up));
     expect(await nodeAddresses(cp, w1)).toHaveLength(2);
     unchanged(await kbuild(...up));
   });

@@ -9,7 +9,8 @@ import { buildCilium, noCgroups, ownCgroups, withCilium } from '../cilium.ts';
 import { fresh } from '../fresh.ts';
 import { kbuild } from '../kbuild.ts';
 import * as lab from '../lab.ts';
-import { ok, unchanged } from '../ok.ts';
+import { ok, timed, unchanged } from '../ok.ts';
+import { tellPluginStart } from '../plugin-start.ts';
 import { dial, type EchoPod, kubectl, nodes, startEcho } from '../pods.ts';
 import { waitUntil } from '../wait-until.ts';
 
@@ -75,8 +76,8 @@ afterAll(async () => {
 describe('without kube-proxy', () => {
   test('up makes the network, with no pod of kube-proxy, and a second run changes nothing', async () => {
     write(withCilium(plain, 'none'));
-    const { seconds } = ok(await kbuild(...up));
-    console.log(`1 control plane and 2 workers with Cilium, without kube-proxy: ${seconds.toFixed(1)} s`);
+    timed('1 control plane and 2 workers with Cilium, without kube-proxy', await kbuild(...up));
+    await tellPluginStart(cp, 'Cilium', '-n kube-system -l k8s-app=cilium');
     expect(await nodes(cp)).toEqual({ [cp]: true, [w1]: true, [w2]: true });
     expect(await kubectl(cp, '-n kube-system get daemonsets -o name')).toBe('daemonset.apps/cilium\n');
     unchanged(await kbuild(...up));
@@ -169,8 +170,7 @@ describe('beside kube-proxy', () => {
   test('the same hosts become such a cluster, and a second run changes nothing', async () => {
     plain = await lab.inventory([cp, w1]);
     write(withCilium(plain, 'iptables', { ipam: 'cluster-pool', port: 8473 }));
-    const { seconds } = ok(await kbuild(...up));
-    console.log(`1 control plane and 1 worker with Cilium beside kube-proxy: ${seconds.toFixed(1)} s`);
+    timed('1 control plane and 1 worker with Cilium beside kube-proxy', await kbuild(...up));
     expect(await agentSays(w1, 'status')).toMatch(/KubeProxyReplacement:\s+False/);
     expect(await tracesOn(w1)).toContain('KUBE-SVC');
     unchanged(await kbuild(...up));

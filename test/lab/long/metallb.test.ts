@@ -13,8 +13,9 @@ import { cutPower, powerOn } from '../host-power.ts';
 import { kbuild } from '../kbuild.ts';
 import * as lab from '../lab.ts';
 import { METALLB_IMAGES_URL } from '../network-plan.ts';
-import { ok, unchanged } from '../ok.ts';
+import { ok, timed, unchanged } from '../ok.ts';
 import { paths } from '../paths.ts';
+import { tellPluginStart } from '../plugin-start.ts';
 import { kubectl, nodes, startEcho } from '../pods.ts';
 import { METALLB_IMAGES_PATH, METALLB_PATH } from '../recipes.ts';
 import { waitUntil } from '../wait-until.ts';
@@ -63,7 +64,8 @@ afterAll(() => lab.down(HOSTS));
 
 test('up makes a cluster with MetalLB and a pool, and a second run changes nothing', async () => {
   write({ lan: ['10.77.0.240-10.77.0.242'] });
-  ok(await kbuild(...up));
+  timed('1 control plane and 2 workers with flannel and MetalLB', await kbuild(...up));
+  await tellPluginStart(cp, 'flannel', '-n kube-flannel -l app=flannel');
   expect(await nodes(cp)).toEqual({ [cp]: true, [w1]: true, [w2]: true });
   unchanged(await kbuild(...up));
 });
