@@ -1,3 +1,4 @@
+import type { LinuxFacts } from '../cluster/fleet/linux.ts';
 import { type CheckGroup, eachHost } from '../engine/check.ts';
 import { knownDistribution } from '../host/packages/distributions.value.ts';
 import type { Inventory } from '../inventory/inventory.ts';
@@ -81,4 +82,45 @@ const kubeProxyMode = eachHost(
   },
 );
 
-export const kubeProxyChecks: CheckGroup = { host: [kubeProxyMode, kubeProxyNft] };
+/** What a host has of a mode of kube-proxy that the one of the inventory does not remove; undefined if nothing. */
+function leftOf(
+  mode: unknown,
+  { interfaces, kubeChains }: LinuxFacts,
+): readonly [mode: string, what: string] | undefined {
+  if (mode === 'iptables' && interfaces.some(({ name }) => name === 'kube-ipvs0')) return ['ipvs', 'kube-ipvs0'];
+  const chain = mode === 'ipvs' ? kubeChains.find((name) => name.startsWith('KUBE-SVC-')) : undefined;
+  return chain === undefined ? undefined : ['iptables', chain];
+}
+
+const kubeProxyLeftovers = eachHost(
+  {
+    name: 'kube-proxy-leftovers',
+    title: 'a node has no rules of a mode of kube-proxy that nothing updates any more',
+    why:
+      'kube-proxy removes the rules of its former mode when it starts, but not between iptables and ipvs ' +
+      '(`platformCleanup` in its server_linux.go, 1.36.3 and 1.37.1). What is left, the addresses of Services on ' +
+      'kube-ipvs0 or chains of iptables, stays as it was on that day. By way of nftables kube-proxy removes all of it.',
+    severities: ['warning'],
+  },
+  ({ inventory, host, facts }) => {
+    // A host that is no node yet: `leftovers` says so.
+    if (!hasKubeProxy(inventory) || facts.kubernetesTraces.size === 0) return [];
+    const mode = inventory.kubeadm.kubeProxy['mode'] ?? 'iptables';
+    const found = leftOf(mode, facts);
+    if (found === undefined) return [];
+    const [former, what] = found;
+    return [
+      {
+        severity: 'warning',
+        message:
+          `has rules of kube-proxy's mode ${former} (${what}), ` +
+          `which kube-proxy does not remove in mode ${String(mode)}`,
+        remedy:
+          'run `kbuild up` with network.kubeProxy: nftables, and then with the mode that you want; or restart the ' +
+          `host: kbuild reboot --all ${host.name}`,
+      },
+    ];
+  },
+);
+
+export const kubeProxyChecks: CheckGroup = { host: [kubeProxyMode, kubeProxyNft, kubeProxyLeftovers] };
