@@ -91,6 +91,19 @@ export async function stopEcho(controlPlane: ControlPlane, namespace: string): P
   await kubectl(controlPlane, `delete namespace ${namespace} --timeout=120s`);
 }
 
+/** True if an echoing pod answers the machine of the lab, which is no node, at an address of a Service. By a connection of its own. */
+export async function answersFromOutside(address: string): Promise<boolean> {
+  try {
+    const answer = await fetch(`http://${address}/hostname`, {
+      signal: AbortSignal.timeout(1000),
+      headers: { connection: 'close' },
+    });
+    return (await answer.text()).startsWith('echo-');
+  } catch {
+    return false;
+  }
+}
+
 /** The name of the pod that answered when `from` asked `host:port`, or its answer to another request; undefined if none answered. */
 export async function dial(
   controlPlane: ControlPlane,

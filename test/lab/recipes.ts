@@ -316,12 +316,16 @@ const helm: Artifact = {
 /** Where the storage of the registry is that has kube-vip's image alone. */
 export const KUBE_VIP_PATH = 'kube-vip-image';
 
-/** The image of kube-vip. It is compiled, when a test wants it: a host of the lab reaches no other registry. */
+/**
+ * The image of kube-vip, compiled when a test wants it: a host of the lab reaches no other registry. And one in the place of its cloud provider,
+ * whose module cannot be had, which does nothing.
+ */
 const kubeVipImage = (needs: Readonly<Record<'BOOTSTRAP' | 'TOOLS', Artifact>>): Artifact => ({
   ...{ name: 'kube-vip-image', recipe: 'kube-vip-image', shared: REGISTRY_SCRIPTS },
-  params: { VERSION: `v${VERSIONS.kubeVip}` },
+  params: { VERSION: `v${VERSIONS.kubeVip}`, PROVIDER_VERSION: `v${VERSIONS.kubeVipProvider}` },
   needs: {
     ...needs,
+    PAUSE: { name: 'pause', recipe: 'pause' },
     KUBE_VIP: {
       name: `kube-vip-${VERSIONS.kubeVip}`,
       recipe: 'kube-vip',

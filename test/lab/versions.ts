@@ -66,6 +66,8 @@ export const VERSIONS = {
   agnhost: '2.53',
   /** Newer ones cannot be built here: the checksum database does not have them. */
   kubeVip: '0.9.1',
+  /** A tag alone: its module cannot be had. */
+  kubeVipProvider: '0.0.12',
   helm: '3.19.0',
   /** The newest whose modules can be had. */
   cilium: '1.19.5',

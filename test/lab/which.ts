@@ -101,9 +101,11 @@ const RUNTIMES = [
   ...scenario('hosts', 'variants'),
   ...long('runtime-move', 'runtime-version', 'handlers', 'docker', 'docker-move'),
 ];
+const SERVICE_ADDRESSES = long('metallb', 'kube-vip-services');
 const NETWORKS = [
   ...scenario('cluster', 'dual-stack', 'firewall', 'ipv6', 'kube-proxy-mode'),
-  ...long('calico', 'charts', 'cilium', 'conformance', 'metallb', 'service-subnets', 'dns'),
+  ...long('calico', 'charts', 'cilium', 'conformance', 'service-subnets', 'dns'),
+  ...SERVICE_ADDRESSES,
   ...long('windows-calico', 'windows-host-gw'),
 ];
 const BACKUPS = long('backup', 'all-lost', 'restore');
@@ -199,7 +201,8 @@ export function filesFor(changed: readonly string[]): readonly string[] {
 export const NETWORK_FILES: readonly string[] = [
   'core/dual-stack.test.ts',
   ...scenario('dual-stack', 'ipv6', 'kube-proxy-mode'),
-  ...long('local-endpoint', 'metallb', 'calico', 'cilium', 'service-subnets', 'dns'),
+  ...long('local-endpoint', 'calico', 'cilium', 'service-subnets', 'dns'),
+  ...SERVICE_ADDRESSES,
 ];
 
 /** `life` of `core/life.test.ts`. */

@@ -1,6 +1,7 @@
 /**
- * Cilium's real agent and operator: pods of different nodes, Services, NetworkPolicy, an agent that is killed, a node that restarts, and
- * what reset leaves; without kube-proxy on three hosts, then beside kube-proxy on the same two of them. The tests build on each other.
+ * Cilium's real agent and operator: pods of different nodes, Services, NetworkPolicy, an agent that is killed, a node that restarts, an
+ * address for a Service that the network reaches, and what reset leaves; without kube-proxy on three hosts, then beside kube-proxy on two of
+ * them. The tests build on each other.
  */
 import { writeFileSync } from 'node:fs';
 import { stringify } from 'yaml';
@@ -11,7 +12,7 @@ import { kbuild } from '../kbuild.ts';
 import * as lab from '../lab.ts';
 import { ok, timed, unchanged } from '../ok.ts';
 import { tellPluginStart } from '../plugin-start.ts';
-import { dial, type EchoPod, kubectl, nodes, startEcho } from '../pods.ts';
+import { answersFromOutside, dial, type EchoPod, kubectl, nodes, startEcho } from '../pods.ts';
 import { waitUntil } from '../wait-until.ts';
 
 const [cp, w1, w2] = ['cilcp1', 'cilw1', 'cilw2'] as const;
@@ -157,6 +158,22 @@ describe('without kube-proxy', () => {
       return found.some(({ node, ip }) => node === w2 && ip !== old) ? found : undefined;
     });
     await expectCarried();
+    unchanged(await kbuild(...up));
+  });
+
+  test('a Service of type LoadBalancer gets an address of a pool, and the machine of the lab is answered there', async () => {
+    const written = withCilium(plain, 'none');
+    const pools = { lan: ['10.77.0.248-10.77.0.249'] };
+    write({ ...written, network: { ...(written['network'] as object), loadBalancers: { kind: 'cilium', pools } } });
+    ok(await kbuild(...up));
+    const ports = '--port 80 --target-port 8080 --type LoadBalancer';
+    await kubectl(cp, `-n ${NAMESPACE} expose service echo --name balanced ${ports}`);
+    const address = await waitUntil('it has an address', PATIENCE_MS, async () => {
+      const status = '-o jsonpath={.status.loadBalancer.ingress[*].ip}';
+      return (await kubectl(cp, `-n ${NAMESPACE} get service balanced ${status}`)) || undefined;
+    });
+    expect(address).toMatch(/^10\.77\.0\.24[89]$/);
+    await waitUntil('it answers', PATIENCE_MS, () => answersFromOutside(address));
     unchanged(await kbuild(...up));
   });
 

@@ -16,7 +16,7 @@ import { METALLB_IMAGES_URL } from '../network-plan.ts';
 import { ok, timed, unchanged } from '../ok.ts';
 import { paths } from '../paths.ts';
 import { tellPluginStart } from '../plugin-start.ts';
-import { kubectl, nodes, startEcho } from '../pods.ts';
+import { answersFromOutside as answers, kubectl, nodes, startEcho } from '../pods.ts';
 import { METALLB_IMAGES_PATH, METALLB_PATH } from '../recipes.ts';
 import { waitUntil } from '../wait-until.ts';
 
@@ -42,18 +42,6 @@ const addressOf = (): Promise<string> =>
 /** The node whose speaker answers for the address. */
 const announcer = (): Promise<string> =>
   kubectl(cp, '-n metallb-system get servicel2statuses -o jsonpath={.items[*].status.node}');
-/** From the machine of the lab, by a connection of its own. */
-async function answers(address: string): Promise<boolean> {
-  try {
-    const answer = await fetch(`http://${address}/hostname`, {
-      signal: AbortSignal.timeout(1000),
-      headers: { connection: 'close' },
-    });
-    return (await answer.text()).startsWith('echo-');
-  } catch {
-    return false;
-  }
-}
 
 beforeAll(async () => {
   for (const path of [METALLB_PATH, METALLB_IMAGES_PATH]) await buildOnDemand(path);
