@@ -5,15 +5,8 @@ import { ChecksFailed, Refused } from '../errors.ts';
 import { clockSkew } from '../host/time.check.ts';
 import { findingsText } from '../report/findings.ts';
 import { carryOut, type Work } from '../session/carry-out.ts';
-import {
-  confirmed,
-  firstPlan,
-  reachedPhases,
-  reportNothingToDo,
-  type Run,
-  showOnly,
-  showPlan,
-} from '../session/run.ts';
+import { firstPlan } from '../session/as-told.ts';
+import { confirmed, reachedPhases, reportNothingToDo, type Run, showOnly, showPlan } from '../session/run.ts';
 import { commandWithDead, refuseUnreachable } from '../session/selection.ts';
 import { checkKubeconfigPath, kubeconfigPath, writeKubeconfig } from './kubeconfig.ts';
 

@@ -8,15 +8,8 @@ import { isLoopback, isMoving, liveEndpoint, serverAt } from '../kubeadm/endpoin
 import { carryOut, type Work } from '../session/carry-out.ts';
 import type { Context } from '../session/context.ts';
 import { refuseForeign } from '../session/preflight.ts';
-import {
-  confirmed,
-  firstPlan,
-  reachedPhases,
-  reportNothingToDo,
-  type Run,
-  showOnly,
-  showPlan,
-} from '../session/run.ts';
+import { firstPlan } from '../session/as-told.ts';
+import { confirmed, reachedPhases, reportNothingToDo, type Run, showOnly, showPlan } from '../session/run.ts';
 import { refuseUnreachable } from '../session/selection.ts';
 import { withRun } from '../session/with-run.ts';
 import type { MoveEndpointOptions } from './hosts.command.ts';

@@ -14,9 +14,8 @@ import type { Context } from '../session/context.ts';
 import { placedFindings, placedRefusal, reportToPipeline } from '../session/inventory.ts';
 import { DEFAULT_CONCURRENCY } from '../session/options.ts';
 import { findings, leaveOutRefused, obstacles } from '../session/preflight.ts';
+import { firstPlan, isUntold } from '../session/as-told.ts';
 import {
-  firstPlan,
-  isUntold,
   leftOutHosts,
   partOf,
   type Plannable,

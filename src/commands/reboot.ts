@@ -8,16 +8,8 @@ import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { carryOut, type Work } from '../session/carry-out.ts';
 import type { Context } from '../session/context.ts';
 import { findings, leaveOutRefused, refuseAsUp, refuseForeign, refuseObstacles } from '../session/preflight.ts';
-import {
-  confirmed,
-  firstPlan,
-  partOf,
-  reportLeftOut,
-  reportNothingToDo,
-  type Run,
-  showOnly,
-  showPlan,
-} from '../session/run.ts';
+import { firstPlan } from '../session/as-told.ts';
+import { confirmed, partOf, reportLeftOut, reportNothingToDo, type Run, showOnly, showPlan } from '../session/run.ts';
 import { refuseWithoutApi } from '../session/selection.ts';
 import { withRun } from '../session/with-run.ts';
 import { awayAtOnce, rollingDrain } from './drain-options.ts';

@@ -10,10 +10,10 @@ import { controlPlanes, linuxWorkers, selects, windowsHosts } from '../inventory
 import { carryOut, type Outcome, type Work } from '../session/carry-out.ts';
 import type { Context } from '../session/context.ts';
 import { findings, leaveOutRefused, refuseAsUp, refuseObstacles } from '../session/preflight.ts';
+import { firstPlan } from '../session/as-told.ts';
 import {
   asked,
   confirmed,
-  firstPlan,
   partOf,
   type Plannable,
   reportLeftOut,

@@ -17,7 +17,8 @@ import { isObservationCurrent, withLocks } from './locks.ts';
 import { DEFAULT_CONCURRENCY } from './options.ts';
 import { GO_ON } from './output.ts';
 import { refuseForeign } from './preflight.ts';
-import { asTold, confirmed, type Plannable, planNow, type Run, type RunPlan } from './run.ts';
+import { asTold } from './as-told.ts';
+import { confirmed, type Plannable, planNow, type Run, type RunPlan } from './run.ts';
 
 const LINES = 20;
 const PATIENCE_MS = 30_000;

@@ -101,30 +101,6 @@ export interface Run extends RunLog {
   readonly mask: Masker;
 }
 
-/** True if a busy host or a busy API did not tell something, and nothing else is wrong. */
-export const isUntold = (error: unknown): boolean =>
-  error instanceof FactError || (error instanceof SeveralErrors && error.errors.every(isUntold));
-
-/**
- * Reads what the hosts were observed to be. What a busy host or a busy API did not tell is observed again, and read
- * again, so `read` must change nothing. `isCurrent: false`: all is observed once more before the first reading.
- * @throws FactError if something is still unknown after `UNTOLD_MS`; what `read` throws
- */
-export function asTold<T>(
-  { connected, context, signal }: Pick<Run, 'connected' | 'context' | 'signal'>,
-  read: () => T | Promise<T>,
-  isCurrent = true,
-): Promise<T> {
-  let mustObserve = !isCurrent;
-  const observed = async (): Promise<T> => {
-    if (mustObserve) await connected.observeAgain();
-    mustObserve = true;
-    return read();
-  };
-  const waiting = { pause: context.sleep, nowMs: context.nowMs, everyMs: POLL_MS, isGentle: true as const, signal };
-  return retried(observed, isUntold, context.nowMs() + UNTOLD_MS, waiting);
-}
-
 /** The part of these phases that the run carries out: without absent hosts, limited by `--hosts` and `--phase`. */
 export const partOf = ({ connected, flags, inventory }: Run, phases: readonly Phase[]): Without =>
   withoutAbsent(
@@ -192,13 +168,6 @@ export async function planNow(run: Run, { phases, refuse, refusePlan }: Plannabl
   refusePlan?.(plan);
   return plan;
 }
-
-/**
- * The plan that the operator is asked about. What a busy host or a busy API did not tell is observed again: one late
- * answer ends no run.
- * @throws what the command or a step refuses; FactError for a fact that is still unknown after `UNTOLD_MS`
- */
-export const firstPlan = (run: Run, work: Plannable): Promise<RunPlan> => asTold(run, () => planNow(run, work));
 
 /** Prints that the plan is empty; returns the exit code. */
 export function reportNothingToDo({ context, flags, inventory, note }: Run): number {

@@ -226,13 +226,15 @@ describe('a host that is not as kbuild needs it', { tags: ['root', 'bash'] }, ()
         identityFile: join(server.folder, 'login'),
         knownHostsFile: join(server.folder, 'known_hosts'),
       };
-      const ran = kbuild(['plan', '-i', inventory(ssh)]);
-      expect(ran.status, ran.stderr).toBe(6);
-      expect(ran.stderr.match(/^\d\d:\d\d:\d\d observed/gm)).toHaveLength(1);
-      expect(
-        ran.stderr.match(/process 1 is openrc-init, and only systemd is supported\n {4}→ use a machine/g),
-      ).toHaveLength(1);
-      expect(ran.stderr).not.toContain('could not tell');
+      for (const command of ['plan', 'reset']) {
+        const ran = kbuild([command, '-i', inventory(ssh)]);
+        expect(ran.status, ran.stderr).toBe(6);
+        expect(ran.stderr.match(/^\d\d:\d\d:\d\d observed/gm), command).toHaveLength(1);
+        expect(
+          ran.stderr.match(/process 1 is openrc-init, and only systemd is supported\n {4}→ use a machine/g),
+        ).toHaveLength(1);
+        expect(ran.stderr).not.toContain('could not tell');
+      }
     } finally {
       await server.stop();
     }

@@ -1,19 +1,24 @@
 import { describe, expect, test } from 'vitest';
-import { FactError, Refused, SeveralErrors } from '../../src/errors.ts';
-import { asTold, type Run } from '../../src/session/run.ts';
+import { ChecksFailed, FactError, Refused, SeveralErrors } from '../../src/errors.ts';
+import { asTold } from '../../src/session/as-told.ts';
+import { type Run } from '../../src/session/run.ts';
 
 const untold = (fact: string) => new FactError('cp1', fact, 'context deadline exceeded');
 
 /** A run whose clock goes on by `stepMs` with each look at the hosts. */
-function runOf(stepMs = 0) {
+function runOf(stepMs = 0, initSystem = 'systemd') {
+  const linuxHosts = ['cp1', 'w1'].map((name) => ({ name, os: 'linux' }));
   const counted = { looks: 0, nowMs: 0 };
   const observeAgain = () => {
     counted.looks += 1;
     counted.nowMs += stepMs;
     return Promise.resolve();
   };
+  const hosts = linuxHosts.map((host) => ({ os: 'linux', host, facts: { initSystem } }));
   const run = {
-    connected: { observeAgain },
+    connected: { observeAgain, observations: { fleet: () => ({ hosts, unreachable: [] }) } },
+    flags: {},
+    inventory: { hosts: linuxHosts, ignoreChecks: [] },
     context: { nowMs: () => counted.nowMs, sleep: () => Promise.resolve() },
     signal: new AbortController().signal,
   } as unknown as Run;
@@ -52,6 +57,20 @@ describe('what was observed', () => {
     };
     await expect(asTold(run, read)).rejects.toThrow('could not tell systemPods');
     expect(counted.looks).toBe(3);
+  });
+
+  test('is not asked again on a host that a check knows not to tell it: there is no systemd', async () => {
+    const { run, counted } = runOf(0, 'openrc-init');
+    const read = () => {
+      throw new SeveralErrors([untold('services'), untold('timers')]);
+    };
+    const error = await asTold(run, read).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(ChecksFailed);
+    const text = String(error);
+    expect(text).toContain('process 1 is openrc-init, and only systemd is supported');
+    // w1 has told everything that was asked.
+    expect(text).not.toContain('w1');
+    expect(counted.looks).toBe(0);
   });
 
   test.each([

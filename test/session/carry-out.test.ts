@@ -15,7 +15,7 @@ const NOTHING = { phases: [], changes: [] };
 function runOf(over: { readonly answer?: string; readonly hold?: () => Promise<unknown> } = {}) {
   const order: string[] = [];
   const shown: string[] = [];
-  const fleet = fleetOf(freshHost(cp1));
+  const fleet = fleetOf(freshHost(cp1, { initSystem: 'systemd' }));
   const held = {
     first: 'locked',
     ended: new Promise(() => undefined),
