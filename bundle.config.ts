@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build, type BuildOptions, type Metafile, type Plugin } from 'esbuild';
+import { ssh2 } from './ssh2.config.ts';
 
 const root = fileURLToPath(new URL('./', import.meta.url));
 
@@ -31,82 +32,10 @@ const native: Plugin = {
   },
 };
 
-/** A change to the text of ssh2's client: the pattern must match once. */
-type ClientChange = readonly [name: string, pattern: RegExp, instead: string];
-
-const CLIENT_CHANGES: readonly ClientChange[] = [
-  // ssh2 has every server prove each of its host keys after the login, for programs that record them: a round trip, and
-  // as many signatures as the server has keys. kbuild verifies the key of the connection before the login, and records
-  // no other.
-  ['hostKeysProve', /^ *hostKeysProve\(this, data, [^]*?\n *\}\);\n/m, ''],
-  // ssh2 asks first whether the server would take a key, and signs when it says so: a round trip. RFC 4252, 7, allows
-  // the signature at once. Keys with several algorithms (RSA) are asked about as before.
-  [
-    'authPK of a key',
-    /^( *)proto\.authPK\(username, curAuth\.key, keyAlgo\);\n/m,
-    [
-      'if (curAuth.keyAlgos) proto.authPK(username, curAuth.key, keyAlgo);',
-      'else proto.authPK(username, curAuth.key, keyAlgo, (buf, cb) => {',
-      '  const signature = curAuth.key.sign(buf);',
-      "  if (signature instanceof Error) skipAuth('Skipping key authentication: ' + signature.message);",
-      '  else cb(signature);',
-      '});',
-      '',
-    ].join('\n'),
-  ],
-  // The first key signs behind the request for the service that it is for, as Dropbear's client does it, without the
-  // answer that the service is there: a round trip. One with several algorithms (RSA) needs the server's words before
-  // that answer, and an agent may ask its user.
-  [
-    'proto.service',
-    /^ *proto\.service\('ssh-userauth'\);\n/m,
-    "proto.service('ssh-userauth');\nif (signsAtOnce(cfg)) tryNextAuth();\n",
-  ],
-  [
-    'SERVICE_ACCEPT',
-    /if \(name === 'ssh-userauth'\)\n( *tryNextAuth\(\);)/,
-    "if (name === 'ssh-userauth' && !signsAtOnce(cfg)) $1",
-  ],
-  [
-    'class Client',
-    /^class Client /m,
-    [
-      'function signsAtOnce({ authHandler }) {',
-      '  const first = Array.isArray(authHandler) ? authHandler[0] : undefined;',
-      "  return first?.type === 'publickey' && typeof first.key.type === 'string' && first.key.type !== 'ssh-rsa';",
-      '}',
-      'class Client ',
-    ].join('\n'),
-  ],
-  // What a command reads is sent behind the request to run it, without the answer that it runs: a round trip for each
-  // command. `early` gets the channel.
-  [
-    'reqExec',
-    /^ *chan\._client\._protocol\.exec\(chan\.outgoing\.id, cmd, true\);\n/m,
-    'chan._client._protocol.exec(chan.outgoing.id, cmd, true);\nopts.early?.(chan);\n',
-  ],
-];
-
-/** ssh2's client spends round trips on what kbuild does not need. */
-const client: Plugin = {
-  name: 'client',
-  setup: (build) => {
-    build.onLoad({ filter: /\/ssh2\/lib\/client\.js$/ }, ({ path }) => {
-      let contents = readFileSync(path, 'utf8');
-      for (const [name, pattern, replacement] of CLIENT_CHANGES) {
-        const changed = contents.replace(pattern, replacement);
-        if (changed === contents) throw new Error(`${path} has another ${name} than bundle.config.ts expects`);
-        contents = changed;
-      }
-      return { contents };
-    });
-  },
-};
-
 /** What kbuild does not use of its libraries is left out, what it seldom uses is loaded late. */
 const libraries: readonly Plugin[] = [
   native,
-  client,
+  ssh2,
   instead('no-locales', /\/locales\/index\.js$/, /\/zod\//, 'export {}'),
   // ssh2's servers, its keys' generator and its tunnels for HTTP load Node's HTTP and TLS.
   instead('no-servers', /^\.\/(?:http-agents|server|keygen)\.js$/, /\/ssh2\/lib\/index\.js$/, 'module.exports = {}'),
@@ -204,13 +133,17 @@ export async function buildProgram(out: string, plugins: readonly Plugin[] = [])
     plugins: [...plugins, ...libraries],
   });
   for (const file of Object.keys(metafile.outputs)) inAscii(join(root, file));
+  // As a module it would load Node's loader of modules, which nothing else needs: 9 ms.
   const main = await build({
     ...common,
-    ...asModules,
+    format: 'cjs',
     entryPoints: ['src/cli/main.ts'],
     outfile: join(out, 'cli/main.js'),
+    banner: { js: CJS_BANNER },
+    define: { 'import.meta.url': 'importMetaUrl' },
     plugins: [late(basename(Object.keys(metafile.outputs)[0]!))],
   });
+  writeFileSync(resolve(root, out, 'cli/package.json'), '{ "type": "commonjs" }\n');
   return [metafile, main.metafile];
 }
 

@@ -47,7 +47,8 @@ export async function oneFile(root: string, version: string, out: string): Promi
   const text = JSON.stringify(version);
   await buildOneFile(out, [
     replaced(/\/src\/templates\.ts$/, [
-      [/readFileSync\(fileURLToPath\(new URL\(`[^`]*`, import\.meta\.url\)\), 'utf8'\)/, 'inside(name)'],
+      [/readFileSync\(`\$\{FOLDER\}\$\{name\}`, 'utf8'\)/, 'inside(name)'],
+      [/^const FOLDER = .*\n/m, ''],
       [
         /^const texts = /m,
         `const TEMPLATES: Readonly<Record<string, string>> = ${JSON.stringify(templates(root))};
@@ -64,8 +65,8 @@ export async function oneFile(root: string, version: string, out: string): Promi
     replaced(/\/src\/cli\/main\.ts$/, [
       [/^#!.*\n/, ''],
       [/^const \{ version \} = JSON\.parse\([^]*?\n\};\n/m, `const version = ${text};\n`],
-      // A script of a single executable cannot wait at its top.
-      [/^if \(process\.argv\[2\] === '--version'[^]*$/m, ''],
+      // A single executable keeps no compiled code.
+      [/^async function start\(\)[^]*$/m, ''],
       [
         /$/,
         `async function start(): Promise<void> {

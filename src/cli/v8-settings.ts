@@ -30,7 +30,7 @@ const set = (settings: readonly Setting[], which: keyof Setting): void => {
 
 let isLoading = false;
 
-/** While the program is loaded, until `loaded`: nearly all of what it makes stays, and fills the first places at once. */
+/** While the program is loaded, until `loaded`: nearly all of what it makes stays, and fills the first place at once. */
 export function beginLoading(): void {
   isLoading = true;
   set([GROWTH], 'changed');
@@ -48,10 +48,10 @@ export function withOwnSettings<T>(load: () => T): T {
 }
 
 /** The program is loaded. `load`: what it will need of Node besides, loaded before V8's settings change again. */
-export async function loaded(load: () => Promise<unknown>): Promise<void> {
+export function loaded(load: () => unknown): void {
   isLoading = false;
   set([GROWTH], 'own');
-  await load();
+  load();
   set([OPTIMIZING, IDLE_CLEANING], 'changed');
 }
 

@@ -5,7 +5,7 @@ import { connect, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ssh2 from 'ssh2';
-import type { AuthContext, Connection, ServerChannel } from 'ssh2';
+import type { AuthContext, CipherAlgorithm, Connection, ServerChannel } from 'ssh2';
 import type { LinuxHost } from '../../src/inventory/inventory.ts';
 import { linuxHost } from './inventory.ts';
 
@@ -37,6 +37,8 @@ export interface FakeSshServer {
 export interface FakeSshOptions {
   /** Types of host keys; default one ed25519 key. */
   readonly hostKeys?: readonly ('ed25519' | 'ecdsa' | 'rsa')[];
+  /** Ciphers it speaks; default those of ssh2. */
+  readonly ciphers?: readonly CipherAlgorithm[];
   /** Sessions it allows at once. */
   readonly sessions?: number;
   /** Connections it drops before a handshake. */
@@ -76,6 +78,7 @@ export async function fakeSshServer(
   answer: (command: FakeCommand) => void | Promise<void>,
   {
     hostKeys = ['ed25519'],
+    ciphers,
     sessions = 100,
     dropFirst = 0,
     dropInHandshake = 0,
@@ -96,57 +99,60 @@ export async function fakeSshServer(
   let drops = dropFirst;
   let laterDrops = dropInHandshake;
 
-  const server = new ssh2.Server({ hostKeys: privateKeys }, (connection) => {
-    connections++;
-    open.add(connection);
-    let running = 0;
-    connection.on('error', () => undefined);
-    connection.on('close', () => open.delete(connection));
-    connection.on('authentication', (tried) => {
-      logins.push(tried.method);
-      if (!mayLogIn(tried)) tried.reject(['publickey']);
-      else if (loginAfterMs === 0) tried.accept();
-      else setTimeout(() => tried.accept(), loginAfterMs);
-    });
-    if (forward !== undefined)
-      connection.on('tcpip', (accept, reject, { destIP, destPort }) => {
-        const to = forward(destIP, destPort);
-        if (to === false) reject();
-        else if (to !== 'silence') {
-          const channel = accept();
-          channel.on('error', () => undefined);
-          const socket = connect(to, '127.0.0.1').on('error', () => undefined);
-          socket.pipe(channel).pipe(socket);
-        }
+  const server = new ssh2.Server(
+    { hostKeys: privateKeys, ...(ciphers === undefined ? {} : { algorithms: { cipher: [...ciphers] } }) },
+    (connection) => {
+      connections++;
+      open.add(connection);
+      let running = 0;
+      connection.on('error', () => undefined);
+      connection.on('close', () => open.delete(connection));
+      connection.on('authentication', (tried) => {
+        logins.push(tried.method);
+        if (!mayLogIn(tried)) tried.reject(['publickey']);
+        else if (loginAfterMs === 0) tried.accept();
+        else setTimeout(() => tried.accept(), loginAfterMs);
       });
-    connection.on('session', (accept, reject) => {
-      if (running >= sessions) {
-        reject();
-        return;
-      }
-      running++;
-      accept().on('exec', (acceptExec, _reject, { command }) => {
-        const channel = acceptExec();
-        channel.on('error', () => undefined);
-        channel.on('close', () => running--);
-        void answer({
-          commandLine: command,
-          channel,
-          stdin: () =>
-            new Promise((resolve) => {
-              const chunks: Buffer[] = [];
-              channel.on('data', (chunk: Buffer) => chunks.push(chunk));
-              channel.on('end', () => {
-                resolve(Buffer.concat(chunks).toString());
-              });
-            }),
-          drop: () => {
-            (connection as unknown as { _sock: { destroy(): void } })._sock.destroy();
-          },
+      if (forward !== undefined)
+        connection.on('tcpip', (accept, reject, { destIP, destPort }) => {
+          const to = forward(destIP, destPort);
+          if (to === false) reject();
+          else if (to !== 'silence') {
+            const channel = accept();
+            channel.on('error', () => undefined);
+            const socket = connect(to, '127.0.0.1').on('error', () => undefined);
+            socket.pipe(channel).pipe(socket);
+          }
+        });
+      connection.on('session', (accept, reject) => {
+        if (running >= sessions) {
+          reject();
+          return;
+        }
+        running++;
+        accept().on('exec', (acceptExec, _reject, { command }) => {
+          const channel = acceptExec();
+          channel.on('error', () => undefined);
+          channel.on('close', () => running--);
+          void answer({
+            commandLine: command,
+            channel,
+            stdin: () =>
+              new Promise((resolve) => {
+                const chunks: Buffer[] = [];
+                channel.on('data', (chunk: Buffer) => chunks.push(chunk));
+                channel.on('end', () => {
+                  resolve(Buffer.concat(chunks).toString());
+                });
+              }),
+            drop: () => {
+              (connection as unknown as { _sock: { destroy(): void } })._sock.destroy();
+            },
+          });
         });
       });
-    });
-  });
+    },
+  );
   const listener = (server as unknown as { _srv: Server })._srv;
   listener.prependListener('connection', (socket) => {
     if (drops-- > 0) socket.destroy();
