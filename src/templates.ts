@@ -6,10 +6,13 @@ import { psCommand, withoutComments, type PsValue } from './shell/powershell.ts'
 import type { Secret } from './shell/secret.ts';
 import { quote } from './shell/sh.ts';
 
+/** A path once, not a URL a file: a look at a host reads 80. */
+const FOLDER = fileURLToPath(new URL('../templates/', import.meta.url));
+
 const texts = new Map<string, string>();
 
 function read(name: string): string {
-  const text = texts.get(name) ?? readFileSync(fileURLToPath(new URL(`../templates/${name}`, import.meta.url)), 'utf8');
+  const text = texts.get(name) ?? readFileSync(`${FOLDER}${name}`, 'utf8');
   texts.set(name, text);
   return text;
 }

@@ -1,9 +1,9 @@
-import { isIP } from 'node:net';
 import { shortFingerprint } from '../certificates/fingerprint.value.ts';
 import { type Fleet, linuxFacts, observedLinux } from '../cluster/fleet/fleet.ts';
 import { reason, type Reason, type Seen } from '../cluster/reasons.ts';
 import { standing } from '../cluster/standing.ts';
 import { Refused } from '../errors.ts';
+import { isIP } from '../inventory/addresses.ts';
 import { controlPlanes } from '../inventory/hosts.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { isInitFromBackup } from '../kubeadm/marker.facts.ts';

@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import { type Kinds, observedLinux } from '../cluster/fleet/fleet.ts';
 import { hasReturned } from '../cluster/nodes.ts';
 import {
@@ -12,7 +11,7 @@ import {
 } from '../engine/check.ts';
 import { FactError } from '../errors.ts';
 import { supportedDistribution } from '../host/packages/distributions.value.ts';
-import { addressesOf, endpointHost } from '../inventory/addresses.ts';
+import { addressesOf, endpointHost, isIP } from '../inventory/addresses.ts';
 import { balancers, controlPlanes } from '../inventory/hosts.ts';
 import { paths } from '../paths.ts';
 import type { EndpointAnswer } from './balancer.facts.ts';

@@ -1,6 +1,5 @@
-import { isIP } from 'node:net';
 import { ConnectError, exitCodeOf } from '../errors.ts';
-import { asCidr } from '../inventory/addresses.ts';
+import { asCidr, isIP } from '../inventory/addresses.ts';
 import { loadInventory } from '../inventory/file/load.ts';
 import { localSources } from '../inventory/file/sources.ts';
 import type { Host, Inventory } from '../inventory/inventory.ts';

@@ -1,6 +1,5 @@
-import { isIP } from 'node:net';
 import { UsageError } from '../errors.ts';
-import { type Family, familiesIn, familyOf } from '../inventory/addresses.ts';
+import { familiesIn, type Family, familyOf, isIP } from '../inventory/addresses.ts';
 import type { Discovered } from './init-networks.ts';
 import type { Answers, SkeletonHost } from './init-skeleton.ts';
 

@@ -1,6 +1,6 @@
-import { isIP } from 'node:net';
 import { InventoryError, UsageError } from '../errors.ts';
 import type { Family } from '../inventory/addresses.ts';
+import { isIP } from '../inventory/addresses.ts';
 import { localSources } from '../inventory/file/sources.ts';
 import type { Context } from '../session/context.ts';
 import type { Flags } from '../session/options.ts';

@@ -1,6 +1,14 @@
-import { isIP } from 'node:net';
 import type { Route } from '../host/network.facts.ts';
-import { asCidr, bitsOf, type Family, familyOf, isUnreachable, overlap, widthOf } from '../inventory/addresses.ts';
+import {
+  asCidr,
+  bitsOf,
+  type Family,
+  familyOf,
+  isIP,
+  isUnreachable,
+  overlap,
+  widthOf,
+} from '../inventory/addresses.ts';
 import { isPluginInterface } from '../network/plugins.value.ts';
 
 /** An address of a host, and the network that it is in. */

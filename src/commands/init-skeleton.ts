@@ -1,8 +1,7 @@
-import { isIP } from 'node:net';
 import { parse } from 'yaml';
 import { UsageError } from '../errors.ts';
 import { defaultPlugin } from '../network/plugins.value.ts';
-import { type Family, familiesIn } from '../inventory/addresses.ts';
+import { familiesIn, type Family, isIP } from '../inventory/addresses.ts';
 import { DEFAULT_SUBNETS } from './init-networks.ts';
 
 /** A host as `kbuild init` knows it. */

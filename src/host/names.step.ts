@@ -1,8 +1,7 @@
-import { isIP } from 'node:net';
 import { runs } from '../engine/combinators.ts';
 import type { Step, Target } from '../engine/step.ts';
 import { Refused } from '../errors.ts';
-import { endpointHost } from '../inventory/addresses.ts';
+import { endpointHost, isIP } from '../inventory/addresses.ts';
 import { controlPlanes } from '../inventory/hosts.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { isMoving } from '../kubeadm/endpoint.ts';

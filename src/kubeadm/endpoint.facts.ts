@@ -1,5 +1,4 @@
-import { isIP } from 'node:net';
-import { endpointHost } from '../inventory/addresses.ts';
+import { endpointHost, isIP } from '../inventory/addresses.ts';
 import { ADMIN_CONF } from '../inventory/api-server.ts';
 import type { Inventory, LinuxHost } from '../inventory/inventory.ts';
 import { paths } from '../paths.ts';

@@ -21,6 +21,8 @@ const kubeletArguments = eachHost(
   ({ inventory, host, facts }) => {
     // Other hosts have no node: the kubelet of an etcd host starts without these variables.
     if (host.role !== 'control-plane' && host.role !== 'worker') return [];
+    // Most hosts have none, and the tables of flags are large.
+    if (facts.kubeletOverrides.length === 0) return [];
     const { minor, source, isSure } = knownVersion(inventory.kubernetes.version);
     const unknown = (flag: string): boolean =>
       flag.startsWith('--') && flagType('kubelet', flag.slice(2), minor) === undefined;

@@ -1,8 +1,7 @@
 import type { ClientHttp2Session, ClientHttp2Stream } from 'node:http2';
-import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { TLSSocket } from 'node:tls';
-import { bracketed } from '../../inventory/addresses.ts';
+import type { SecureContext, TLSSocket } from 'node:tls';
+import { bracketed, isIP } from '../../inventory/addresses.ts';
 import { revealed, type Secret } from '../../shell/secret.ts';
 import type { Forwarded } from '../../ssh/link.ts';
 import { pause } from '../../wait.ts';
@@ -65,6 +64,9 @@ const SESSION_MEGABYTES = 256;
 /** HTTP/2's code for an answer that is wanted no more (RFC 9113, 7). */
 const CANCEL = 0x8;
 
+/** What TLS has made of an identity, as long as something has it: each of its connections would make it again. */
+const contexts = new WeakMap<ClientIdentity, SecureContext>();
+
 /**
  * TLS over a stream, the server's certificate and name verified. `kept` gets the socket before its handshake. Throws if
  * the server is not verified; Detour if it does not speak the protocol.
@@ -72,16 +74,20 @@ const CANCEL = 0x8;
 export async function encrypted(
   stream: Duplex,
   host: string,
-  { ca, certificate, key }: ClientIdentity,
+  client: ClientIdentity,
   kept: (socket: TLSSocket) => TLSSocket,
   protocol: 'h2' | 'http/1.1' = 'h2',
 ): Promise<TLSSocket> {
-  const { connect: connectTls } = await import('node:tls');
+  const { ca, certificate, key } = client;
+  const { connect: connectTls, createSecureContext } = await import('node:tls');
+  const secureContext =
+    contexts.get(client) ?? createSecureContext({ ca, cert: certificate, key: revealed(key), minVersion: 'TLSv1.2' });
+  contexts.set(client, secureContext);
   const begun = connectTls({
-    ...{ socket: stream, host, ca, cert: certificate, key: revealed(key) },
+    ...{ socket: stream, host, secureContext },
     // An address is no server name (RFC 6066, 3); it is compared with the certificate all the same.
     ...(isIP(host) === 0 ? { servername: host } : {}),
-    ...{ ALPNProtocols: [protocol], minVersion: 'TLSv1.2', rejectUnauthorized: true },
+    ...{ ALPNProtocols: [protocol], rejectUnauthorized: true },
   });
   const socket = kept(begun);
   await new Promise<void>((resolve, reject) => {

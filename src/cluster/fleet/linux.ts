@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import { balancer, endpoint } from '../../balancer/balancer.facts.ts';
 import { authorities, certificates } from '../../certificates/certificates.facts.ts';
 import { etcdFolder, etcdPki, etcdServers, etcdToken, externalEtcd } from '../../etcd/etcd.facts.ts';
@@ -17,13 +16,7 @@ import { keyrings, packages } from '../../host/packages/packages.facts.ts';
 import { applied, services, timeServices } from '../../host/services.facts.ts';
 import { storage } from '../../host/storage.facts.ts';
 import { fstabSwaps, swaps, swapUnits, zram } from '../../host/swap.facts.ts';
-import {
-  addressesOf,
-  dnsServiceAddress,
-  endpointHost,
-  firstServiceAddress,
-  hasIpv6,
-} from '../../inventory/addresses.ts';
+import { addressesOf, dnsServiceAddress, endpointHost, firstServiceAddress, hasIpv6, isIP } from '../../inventory/addresses.ts';
 import { landmarks } from '../../inventory/hosts.ts';
 import type { Inventory, LinuxHost } from '../../inventory/inventory.ts';
 import { newEndpoint } from '../../kubeadm/endpoint.facts.ts';

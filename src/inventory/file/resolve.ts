@@ -1,10 +1,9 @@
-import { isIP } from 'node:net';
 import { signsAnyByCommand } from '../../certificates/authorities.value.ts';
 import { RENEWED_BEFORE_MS } from '../../certificates/validity.value.ts';
 import { withKubeletAuthority } from '../../kubeadm/kubelet-serving.value.ts';
 import { pluginFile } from '../../network/plugins.file.ts';
 import { minorFacts, minorOf, supportedMinors } from '../../versions.ts';
-import { addressesOf, eachOf, endpointHost, hasIpv6, hostPort, lastByte } from '../addresses.ts';
+import { addressesOf, eachOf, endpointHost, hasIpv6, hostPort, isIP, lastByte } from '../addresses.ts';
 import type { Certificates, LoadBalancer } from '../control-plane.ts';
 import type { Host, Inventory } from '../inventory.ts';
 import { renewBeforeOf } from '../schema/cluster.ts';

@@ -1,6 +1,5 @@
-import { isIP } from 'node:net';
 import * as z from 'zod';
-import { addressProblem, cidrProblem, endpointParts, listProblem } from '../addresses.ts';
+import { addressProblem, cidrProblem, endpointParts, isIP, listProblem } from '../addresses.ts';
 
 /** A manifest as an inventory names it: a file or URL, or one with the hash of its bytes. */
 export type ManifestEntry = string | { readonly source: string; readonly sha256: string };

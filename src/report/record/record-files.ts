@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, lstatSync, openSync, readdirSync, readSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, lstatSync, openSync, readdirSync, readSync, unlinkSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { makeFolder } from '../files.ts';
 import { jsonText } from '../text.ts';
@@ -83,7 +83,7 @@ function isOver({ path }: RecordFile, isAlive: IsAlive, nowMs: number): boolean 
 
 function removeFile(path: string): void {
   try {
-    if (lstatSync(path).isFile()) rmSync(path, { force: true });
+    if (lstatSync(path).isFile()) unlinkSync(path);
   } catch {
     // Another run has removed it, or it must stay: the next run tries again.
   }

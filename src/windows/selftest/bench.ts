@@ -1,7 +1,6 @@
-import { isIP } from 'node:net';
 import { kubectl } from '../../inventory/api-server.ts';
 import type { Inventory, LinuxHost } from '../../inventory/inventory.ts';
-import { overlap } from '../../inventory/addresses.ts';
+import { isIP, overlap } from '../../inventory/addresses.ts';
 import { type PodSeen, podSpace, type PodSpace } from '../../network/pods.survey.ts';
 import { numberIn, objectOf, objectsOf, textIn, textsIn, within } from '../../shell/decode.ts';
 import { sh } from '../../shell/sh.ts';

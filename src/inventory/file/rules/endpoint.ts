@@ -1,5 +1,4 @@
-import { isIP } from 'node:net';
-import { endpointHost, endpointParts, hostPort, isWithin } from '../../addresses.ts';
+import { endpointHost, endpointParts, hostPort, isIP, isWithin } from '../../addresses.ts';
 import { problem, type Rule, type Violation, warning } from '../../schema/rule.ts';
 import type { HostEntry, InventoryFile } from '../../schema/schema.ts';
 import { internalAddressesOf, ownNetworks } from './addresses.ts';

@@ -1,5 +1,5 @@
-import { isIP } from 'node:net';
 import { nearest } from '../../../shell/text.ts';
+import { isIP } from '../../addresses.ts';
 import { type Path, problem, repeated, type Rule, type Violation, warning } from '../../schema/rule.ts';
 import type { HostEntry, InventoryFile } from '../../schema/schema.ts';
 import { asList, selected } from '../levels.ts';

@@ -1,7 +1,6 @@
-import { isIP } from 'node:net';
 import type { UserManifest } from '../../inventory.ts';
 import type { ServiceBalancers } from '../../network-plugins.ts';
-import { endpointHost, familiesOf, familyOf, isUnreachable, rangeOf, shareAddress } from '../../addresses.ts';
+import { endpointHost, familiesOf, familyOf, isIP, isUnreachable, rangeOf, shareAddress } from '../../addresses.ts';
 import { type ManifestEntry, sourceOf } from '../../schema/formats.ts';
 import { type Path, problem, type Rule, type Violation } from '../../schema/rule.ts';
 import type { InventoryFile } from '../../schema/schema.ts';

@@ -1,5 +1,5 @@
-import { isIP } from 'node:net';
 import { isObject } from '../../../../shell/decode.ts';
+import { isIP } from '../../../addresses.ts';
 import { type Path, problem, type Rule, type Violation } from '../../../schema/rule.ts';
 import { argumentLists, below } from './places.ts';
 
