@@ -16,7 +16,14 @@ import { keyrings, packages } from '../../host/packages/packages.facts.ts';
 import { applied, services, timeServices } from '../../host/services.facts.ts';
 import { storage } from '../../host/storage.facts.ts';
 import { fstabSwaps, swaps, swapUnits, zram } from '../../host/swap.facts.ts';
-import { addressesOf, dnsServiceAddress, endpointHost, firstServiceAddress, hasIpv6, isIP } from '../../inventory/addresses.ts';
+import {
+  addressesOf,
+  dnsServiceAddress,
+  endpointHost,
+  firstServiceAddress,
+  hasIpv6,
+  isIP,
+} from '../../inventory/addresses.ts';
 import { landmarks } from '../../inventory/hosts.ts';
 import type { Inventory, LinuxHost } from '../../inventory/inventory.ts';
 import { newEndpoint } from '../../kubeadm/endpoint.facts.ts';

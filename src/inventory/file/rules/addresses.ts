@@ -1,5 +1,18 @@
 import { networkPluginNamed } from '../../../network/plugins.value.ts';
-import { eachOf, endpointHost, familiesIn, familiesOf, type Family, familyOf, hasIpv6, isIP, isPublic, isUnreachable, isWithin, overlap } from '../../addresses.ts';
+import {
+  eachOf,
+  endpointHost,
+  familiesIn,
+  familiesOf,
+  type Family,
+  familyOf,
+  hasIpv6,
+  isIP,
+  isPublic,
+  isUnreachable,
+  isWithin,
+  overlap,
+} from '../../addresses.ts';
 import { type Path, problem, type Rule, type Violation, warning } from '../../schema/rule.ts';
 import type { HostEntry, InventoryFile } from '../../schema/schema.ts';
 import { login } from './hosts.ts';
