@@ -131,5 +131,6 @@ export function withDiscovery(
       .filter((address) => isIP(address) !== 0)
       .map(asCidr),
   ];
-  return { ...answers, hosts, ...freeSubnets(used, families) };
+  // Where none is free, the check `route-overlap` names the route.
+  return { ...answers, hosts, ...(freeSubnets(used, families) ?? freeSubnets([], families)) };
 }

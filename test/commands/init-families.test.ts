@@ -127,6 +127,13 @@ describe('the inventory', () => {
       expect(subnet.split(',').map((part) => part.includes(':'))).toEqual(families.map((family) => family === 'IPv6'));
   });
 
+  test('has subnets of its families where a route of a host covers all of them', () => {
+    const routes = ['fc00::/7', ...host('cp1', 1).routes];
+    const found = new Map([['cp1', { ...host('cp1', 1), routes }]]);
+    const text = skeleton(withDiscovery(answers(['IPv6']), { found, failed: new Map() }, [NETWORKS.IPv6]));
+    expect(text).toContain('podSubnet: fd00:10:244::/56, serviceSubnet: fd00:10:96::/112');
+  });
+
   test('of three control planes with IPv6 alone is valid from their addresses alone', async () => {
     const hosts = ['a', 'b', 'c'].map((name, i) => ({
       name,
