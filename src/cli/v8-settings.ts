@@ -28,29 +28,32 @@ const set = (settings: readonly Setting[], which: keyof Setting): void => {
   if (process.versions.v8.startsWith('11.')) for (const one of settings) setFlagsFromString(one[which]);
 };
 
+/** While the program is loaded: nearly all of what it makes stays, and hardly any of what it does is done again. */
+const LOADING = [GROWTH, OPTIMIZING];
+
 let isLoading = false;
 
-/** While the program is loaded, until `loaded`: nearly all of what it makes stays, and fills the first place at once. */
+/** The program is loaded from now on, until `loaded`. */
 export function beginLoading(): void {
   isLoading = true;
-  set([GROWTH], 'changed');
+  set(LOADING, 'changed');
 }
 
 /** Loads something of Node's own meanwhile. */
 export function withOwnSettings<T>(load: () => T): T {
   if (!isLoading) return load();
-  set([GROWTH], 'own');
+  set(LOADING, 'own');
   try {
     return load();
   } finally {
-    set([GROWTH], 'changed');
+    set(LOADING, 'changed');
   }
 }
 
 /** The program is loaded. `load`: what it will need of Node besides, loaded before V8's settings change again. */
 export function loaded(load: () => unknown): void {
   isLoading = false;
-  set([GROWTH], 'own');
+  set(LOADING, 'own');
   load();
   set([OPTIMIZING, IDLE_CLEANING], 'changed');
 }

@@ -3,8 +3,8 @@ import ipaddr from 'ipaddr.js';
 import type { Host, Inventory } from './inventory.ts';
 
 /**
- * As `isIP` of node:net: 4 or 6 for an address, 0 for other text. That one tries its pattern of IPv6 on names too, which
- * V8 must prepare first: 5 ms of CPU (Node 20).
+ * As `isIP` of node:net: 4 or 6 for an address, 0 for other text. That one tries its pattern of IPv6 on names too,
+ * which V8 must prepare first: 5 ms of CPU (Node 20).
  */
 export const isIP = (text: string): 0 | 4 | 6 => {
   if (text.includes(':')) return isIPv6(text) ? 6 : 0;

@@ -4,7 +4,6 @@ import type { SecureContext, TLSSocket } from 'node:tls';
 import { bracketed, isIP } from '../../inventory/addresses.ts';
 import { revealed, type Secret } from '../../shell/secret.ts';
 import type { Forwarded } from '../../ssh/link.ts';
-import { pause } from '../../wait.ts';
 
 /** Connects from a host to an address and port. */
 export type Forward = (address: string, port: number) => Promise<Forwarded>;
@@ -134,14 +133,14 @@ function answerOf(stream: ClientHttp2Stream, silentMs: number): Promise<HttpAnsw
 }
 
 /** Settles as the work does, or rejects when the time is over. */
-async function within<T>(ms: number, work: Promise<T>, onLate: () => void): Promise<T> {
-  const over = new AbortController();
-  const tooLate = pause(ms, over.signal).then(() => {
-    if (over.signal.aborted) return work;
-    onLate();
-    throw late(ms);
+function within<T>(ms: number, work: Promise<T>, onLate: () => void): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      onLate();
+      reject(late(ms));
+    }, ms);
+    void work.then(resolve, reject).finally(() => clearTimeout(timer));
   });
-  return Promise.race([work, tooLate]).finally(() => over.abort());
 }
 
 /** A connection that is being made, and its server's certificate. */
@@ -183,7 +182,7 @@ function connecting(forward: Forward, host: string, port: number, identity: Prom
       throw error instanceof Detour ? error : new Error(`${where}: ${(error as Error).message}`);
     });
     refuseClosed();
-    certificate = socket.getPeerCertificate().raw;
+    certificate = socket.getPeerX509Certificate()?.raw;
     const session = (await http2).connect(`https://${where}`, {
       createConnection: () => socket,
       settings: { enablePush: false, initialWindowSize: WINDOW_BYTES },
