@@ -11,17 +11,19 @@ mkdir -p layers "$LAYOUT/blobs/sha256"
 echo '{"imageLayoutVersion":"1.0.0"}' > "$LAYOUT/oci-layout"
 put() { install -D -m 755 "$1" "$2"; }
 
-# All of busybox, not linked statically: its name service is that of glibc.
+# All of busybox, not linked statically: its name service is that of glibc. `sh` is bash: Debian's busybox 1.35 hands no variable on whose name
+# is none of a shell's (`data-1`), which four specifications want.
 mkdir -p layers/shell/tmp layers/shell/etc layers/shell/bin
 chmod 1777 layers/shell/tmp
-with_libraries layers/shell /bin/busybox /usr/bin/getent
+with_libraries layers/shell /bin/busybox /usr/bin/getent /usr/bin/bash
+ln -s ../usr/bin/bash layers/shell/bin/sh
 for p in $(chroot "$TREE" /bin/busybox --list); do [ -e "layers/shell/bin/$p" ] || ln -s busybox "layers/shell/bin/$p"; done
 printf 'root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\nuser-defined-in-image:x:1000:1000::/:/bin/sh\n' > layers/shell/etc/passwd
 printf 'root:x:0:\nnogroup:x:65534:\nuser-defined-in-image:x:1000:\n' > layers/shell/etc/group
 printf 'hosts: files dns\n' > layers/shell/etc/nsswitch.conf
 
 mkdir -p layers/network
-with_libraries layers/network /usr/bin/dig /usr/bin/curl /usr/bin/bash
+with_libraries layers/network /usr/bin/dig /usr/bin/curl
 put "$TREE/usr/bin/nc.openbsd" layers/network/usr/local/bin/nc
 with_libraries layers/network /usr/bin/nc.openbsd
 
@@ -34,6 +36,9 @@ for p in kitten nautilus; do
   mkdir "layers/$p"
   cp "$PROGRAMS/$p"/* "layers/$p/"
 done
+# What the specification of image volumes reads of kitten's base.
+mkdir layers/kitten/etc
+echo 'NAME="Alpine Linux"' > layers/kitten/etc/os-release
 put "$PROGRAMS/sample-apiserver" layers/sample-apiserver/sample-apiserver
 put "$PROGRAMS/nonewprivs" layers/nonewprivs/usr/local/bin/nnp
 chmod 4755 layers/nonewprivs/usr/local/bin/nnp
