@@ -33,13 +33,7 @@ export const GROUPS: readonly (readonly string[])[] = [
   ['scenarios/cluster.test.ts', 'scenarios/interrupted.test.ts', 'scenarios/debian-13.test.ts', 'downloads.test.ts'],
   ['scenarios/variants.test.ts', 'scenarios/secrets.test.ts', 'scenarios/firewall.test.ts', 'test-run.test.ts'],
   ['scenarios/windows.test.ts', 'scenarios/stacked.test.ts', 'scenarios/jobs.test.ts', 'scenarios/channel.test.ts'],
-  [
-    'scenarios/certificates.test.ts',
-    'scenarios/dual-stack.test.ts',
-    'scenarios/soak.test.ts',
-    'scenarios/external-etcd.test.ts',
-    'lab.test.ts',
-  ],
+  ['scenarios/certificates.test.ts', 'scenarios/soak.test.ts', 'scenarios/external-etcd.test.ts', 'lab.test.ts'],
   [
     'scenarios/hosts.test.ts',
     'scenarios/packages.test.ts',
@@ -103,8 +97,8 @@ const RUNTIMES = [
 ];
 const SERVICE_ADDRESSES = long('metallb', 'kube-vip-services');
 const NETWORKS = [
-  ...scenario('cluster', 'dual-stack', 'firewall', 'ipv6', 'kube-proxy-mode'),
-  ...long('calico', 'charts', 'cilium', 'conformance', 'service-subnets', 'dns'),
+  ...scenario('cluster', 'firewall', 'ipv6', 'kube-proxy-mode'),
+  ...long('calico', 'charts', 'cilium', 'ipv6-first', 'conformance', 'service-subnets', 'dns'),
   ...SERVICE_ADDRESSES,
   ...long('windows-calico', 'windows-host-gw'),
 ];
@@ -200,8 +194,8 @@ export function filesFor(changed: readonly string[]): readonly string[] {
  */
 export const NETWORK_FILES: readonly string[] = [
   'core/dual-stack.test.ts',
-  ...scenario('dual-stack', 'ipv6', 'kube-proxy-mode'),
-  ...long('local-endpoint', 'calico', 'cilium', 'service-subnets', 'dns'),
+  ...scenario('ipv6', 'kube-proxy-mode'),
+  ...long('ipv6-first', 'local-endpoint', 'calico', 'cilium', 'service-subnets', 'dns'),
   ...SERVICE_ADDRESSES,
 ];
 
