@@ -63,7 +63,8 @@ const kubeProxyMode = eachHost(
     severities: ['warning'],
   },
   ({ inventory, host, facts }) => {
-    const mode = inventory.kubeadm.kubeProxy['mode'] ?? 'iptables';
+    const { mode: set } = inventory.kubeadm.kubeProxy;
+    const mode = typeof set === 'string' ? set : 'iptables';
     const distribution = knownDistribution(facts);
     const older = mendedIn(inventory);
     const isNode = host.role === 'control-plane' || host.role === 'worker';
@@ -105,7 +106,8 @@ const kubeProxyLeftovers = eachHost(
   ({ inventory, host, facts }) => {
     // A host that is no node yet: `leftovers` says so.
     if (!hasKubeProxy(inventory) || facts.kubernetesTraces.size === 0) return [];
-    const mode = inventory.kubeadm.kubeProxy['mode'] ?? 'iptables';
+    const { mode: set } = inventory.kubeadm.kubeProxy;
+    const mode = typeof set === 'string' ? set : 'iptables';
     const found = leftOf(mode, facts);
     if (found === undefined) return [];
     const [former, what] = found;
@@ -113,8 +115,7 @@ const kubeProxyLeftovers = eachHost(
       {
         severity: 'warning',
         message:
-          `has rules of kube-proxy's mode ${former} (${what}), ` +
-          `which kube-proxy does not remove in mode ${String(mode)}`,
+          `has rules of kube-proxy's mode ${former} (${what}), ` + `which kube-proxy does not remove in mode ${mode}`,
         remedy:
           'run `kbuild up` with network.kubeProxy: nftables, and then with the mode that you want; or restart the ' +
           `host: kbuild reboot --all ${host.name}`,

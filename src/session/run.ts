@@ -8,17 +8,15 @@ import {
   withoutAbsent,
 } from '../engine/plan.ts';
 import { type PlannedRestart, restartsOf } from '../engine/restarts.ts';
-import { POLL_MS, UNTOLD_MS } from '../engine/step-on-host.ts';
 import type { Phase } from '../engine/step.ts';
 import type { Display } from '../engine/tasks.ts';
-import { exitCodeOf, FactError, SeveralErrors, UsageError } from '../errors.ts';
+import { exitCodeOf, SeveralErrors, UsageError } from '../errors.ts';
 import type { Inventory } from '../inventory/inventory.ts';
 import { jsonDocument } from '../report/json.ts';
 import type { Masker } from '../report/mask.ts';
 import { leftOutText, planText } from '../report/plan.ts';
 import type { Note } from '../report/record/line.ts';
 import { planNote } from '../report/record/notes.ts';
-import { retried } from '../wait.ts';
 import type { Connected } from './connect.ts';
 import type { Context, RunLog } from './context.ts';
 import type { SeenFirst } from './observe.ts';

@@ -42,9 +42,9 @@ export function watchService(hosts: readonly string[], address: string, port: nu
   });
   return {
     stop: async (): Promise<Readonly<Record<string, readonly Gap[]>>> => {
-      let over = false;
-      const ended = Promise.all(watching).finally(() => void (over = true));
-      while (!over) {
+      const state = { isOver: false };
+      const ended = Promise.all(watching).finally(() => void (state.isOver = true));
+      while (!state.isOver) {
         await Promise.all(hosts.map((host) => inside(host, `touch ${END}`)));
         await Promise.race([ended, sleep(1000)]);
       }
