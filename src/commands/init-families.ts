@@ -1,5 +1,5 @@
 import { UsageError } from '../errors.ts';
-import { familiesIn, type Family, familyOf, isIP } from '../inventory/addresses.ts';
+import { familiesIn, type Family, familyOf, isIP, isUnreachable } from '../inventory/addresses.ts';
 import type { Discovered } from './init-networks.ts';
 import type { Answers, SkeletonHost } from './init-skeleton.ts';
 
@@ -48,7 +48,8 @@ const placeholder = (family: Family, i: number): string =>
 
 /** Addresses of both families for the i-th host, where one is not known a placeholder. */
 export function addressesSoFar({ address, internalAddress = address }: SkeletonHost, i: number): string {
-  const known = isIP(internalAddress.split(',')[0]!) === 0 ? [] : internalAddress.split(',');
+  // The answers as a whole are refused for an address that other hosts cannot reach, at the place where it was given.
+  const known = internalAddress.split(',').filter((one) => isIP(one) !== 0 && !isUnreachable(one));
   return (['IPv4', 'IPv6'] as const)
     .map((family) => known.find((one) => familiesIn(one)[0] === family) ?? placeholder(family, i))
     .join(',');
