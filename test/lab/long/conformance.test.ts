@@ -1,6 +1,7 @@
 /**
  * Upstream's conformance specifications on a cluster of 1 + 2 that kbuild built: those of the network first, then the others at once, then
- * those that must run alone. KBUILD_LAB_PLUGIN: flannel (unless told), calico or cilium. What cannot run here stands in LEFT_OUT, with the reason.
+ * those that must run alone. KBUILD_LAB_PLUGIN: flannel (unless told), calico or cilium. KBUILD_LAB_SPECIFICATIONS: a regular expression, those
+ * alone. What cannot run here stands in LEFT_OUT, with the reason.
  */
 import { stringify } from 'yaml';
 import { writeFileSync } from 'node:fs';
@@ -69,23 +70,32 @@ afterAll(async () => {
   await clearHosts(PLUGIN, HOSTS);
 });
 
-test('the specifications of the network', async () => {
-  await expectPassed({ name: 'network', focus: of('network'), without: [ALONE, SLOW] });
-});
+/** A regular expression: the specifications with these words in their names run, and no other. */
+const CHOSEN = process.env['KBUILD_LAB_SPECIFICATIONS'];
 
-test('the others, four at a time', async () => {
-  const without = [ALONE, SLOW];
-  await expectPassed(
-    { name: 'node', focus: of('node', 'instrumentation', 'architecture'), without },
-    { name: 'storage', focus: of('storage', 'cli', 'auth'), without },
-    { name: 'api', focus: of('api-machinery', 'apps', 'scheduling'), without },
-    { name: 'slow', focus: `${SLOW}.*${CONFORMANCE}`, without: [ALONE] },
-  );
-});
+if (CHOSEN !== undefined)
+  test(`the specifications that are named: ${CHOSEN}`, async () => {
+    await expectPassed({ name: 'chosen', focus: `${CHOSEN}.*${CONFORMANCE}`, without: [] });
+  });
+else {
+  test('the specifications of the network', async () => {
+    await expectPassed({ name: 'network', focus: of('network'), without: [ALONE, SLOW] });
+  });
 
-test('those that must run alone', async () => {
-  await expectPassed({ name: 'alone', focus: `${ALONE}.*${CONFORMANCE}`, without: [] });
-});
+  test('the others, four at a time', async () => {
+    const without = [ALONE, SLOW];
+    await expectPassed(
+      { name: 'node', focus: of('node', 'instrumentation', 'architecture'), without },
+      { name: 'storage', focus: of('storage', 'cli', 'auth'), without },
+      { name: 'api', focus: of('api-machinery', 'apps', 'scheduling'), without },
+      { name: 'slow', focus: `${SLOW}.*${CONFORMANCE}`, without: [ALONE] },
+    );
+  });
+
+  test('those that must run alone', async () => {
+    await expectPassed({ name: 'alone', focus: `${ALONE}.*${CONFORMANCE}`, without: [] });
+  });
+}
 
 test('up has nothing to do afterwards', async () => {
   unchanged(await kbuild(...own.up));
