@@ -150,7 +150,7 @@ export const ssh2: Plugin = {
       let contents = readFileSync(path, 'utf8');
       for (const [name, pattern, replacement] of changes) {
         const changed = contents.replace(pattern, replacement);
-        if (changed === contents) throw new Error(`${path} has another ${name} than bundle.config.ts expects`);
+        if (changed === contents) throw new Error(`${path} has another ${name} than ssh2.config.ts expects`);
         contents = changed;
       }
       return { contents };

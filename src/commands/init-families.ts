@@ -1,5 +1,5 @@
 import { UsageError } from '../errors.ts';
-import { familiesIn, type Family, familyOf, isIP, isUnreachable } from '../inventory/addresses.ts';
+import { type Family, familyOf, isIP, isUnreachable } from '../inventory/addresses.ts';
 import type { Discovered } from './init-networks.ts';
 import type { Answers, SkeletonHost } from './init-skeleton.ts';
 
@@ -41,7 +41,7 @@ export const isAddressed = ({ address, internalAddress }: SkeletonHost, families
   internalAddress !== undefined || (families.length === 1 && isIP(address) !== 0 && familyOf(address) === families[0]);
 
 /** Of networks for benchmarks (RFC 2544, RFC 5180), which no host has. */
-const placeholder = (family: Family, i: number): string =>
+export const placeholder = (family: Family, i: number): string =>
   family === 'IPv4'
     ? `198.18.${String(Math.floor(i / 200))}.${String((i % 200) + 1)}`
     : `2001:2::${(i + 1).toString(16)}`;
@@ -51,6 +51,6 @@ export function addressesSoFar({ address, internalAddress = address }: SkeletonH
   // The answers as a whole are refused for an address that other hosts cannot reach, at the place where it was given.
   const known = internalAddress.split(',').filter((one) => isIP(one) !== 0 && !isUnreachable(one));
   return (['IPv4', 'IPv6'] as const)
-    .map((family) => known.find((one) => familiesIn(one)[0] === family) ?? placeholder(family, i))
+    .map((family) => known.find((one) => familyOf(one) === family) ?? placeholder(family, i))
     .join(',');
 }

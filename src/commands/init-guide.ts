@@ -1,6 +1,5 @@
 import { InventoryError, UsageError } from '../errors.ts';
-import type { Family } from '../inventory/addresses.ts';
-import { isIP } from '../inventory/addresses.ts';
+import { type Family, isIP } from '../inventory/addresses.ts';
 import { localSources } from '../inventory/file/sources.ts';
 import type { Context } from '../session/context.ts';
 import type { Flags } from '../session/options.ts';
@@ -12,6 +11,7 @@ import {
   familiesFor,
   isAddressed,
   parseFamilies,
+  placeholder,
   proposedFamilies,
   sharedFamilies,
 } from './init-families.ts';
@@ -69,7 +69,7 @@ async function askedHosts(context: Context, ask: Ask): Promise<Pick<Answers, 'us
     const named = topology(hosts, 1);
     // What only a look at the host tells is not asked for yet.
     const whole = named.hosts.map((host, i) =>
-      isIP(host.address) === 4 ? host : { internalAddress: `198.18.0.${String(i + 1)}`, ...host },
+      isIP(host.address) === 4 ? host : { internalAddress: placeholder('IPv4', i), ...host },
     );
     await hold(context, { ...named, hosts: whole }, ['hosts']);
     return hosts;

@@ -48,6 +48,12 @@ const kubeProxyNft = eachHost(
   },
 );
 
+/** kube-proxy's mode by the inventory. */
+function modeOf({ kubeadm }: Inventory): string {
+  const { mode } = kubeadm.kubeProxy;
+  return typeof mode === 'string' ? mode : 'iptables';
+}
+
 const kubeProxyMode = eachHost(
   {
     name: 'kube-proxy-mode',
@@ -63,8 +69,7 @@ const kubeProxyMode = eachHost(
     severities: ['warning'],
   },
   ({ inventory, host, facts }) => {
-    const { mode: set } = inventory.kubeadm.kubeProxy;
-    const mode = typeof set === 'string' ? set : 'iptables';
+    const mode = modeOf(inventory);
     const distribution = knownDistribution(facts);
     const older = mendedIn(inventory);
     const isNode = host.role === 'control-plane' || host.role === 'worker';
@@ -85,7 +90,7 @@ const kubeProxyMode = eachHost(
 
 /** What a host has of a mode of kube-proxy that the one of the inventory does not remove; undefined if nothing. */
 function leftOf(
-  mode: unknown,
+  mode: string,
   { interfaces, kubeChains }: LinuxFacts,
 ): readonly [mode: string, what: string] | undefined {
   if (mode === 'iptables' && interfaces.some(({ name }) => name === 'kube-ipvs0')) return ['ipvs', 'kube-ipvs0'];
@@ -106,16 +111,14 @@ const kubeProxyLeftovers = eachHost(
   ({ inventory, host, facts }) => {
     // A host that is no node yet: `leftovers` says so.
     if (!hasKubeProxy(inventory) || facts.kubernetesTraces.size === 0) return [];
-    const { mode: set } = inventory.kubeadm.kubeProxy;
-    const mode = typeof set === 'string' ? set : 'iptables';
+    const mode = modeOf(inventory);
     const found = leftOf(mode, facts);
     if (found === undefined) return [];
     const [former, what] = found;
     return [
       {
         severity: 'warning',
-        message:
-          `has rules of kube-proxy's mode ${former} (${what}), ` + `which kube-proxy does not remove in mode ${mode}`,
+        message: `has rules of kube-proxy's mode ${former} (${what}), which kube-proxy does not remove in mode ${mode}`,
         remedy:
           'run `kbuild up` with network.kubeProxy: nftables, and then with the mode that you want; or restart the ' +
           `host: kbuild reboot --all ${host.name}`,

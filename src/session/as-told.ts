@@ -18,7 +18,7 @@ export const isUntold = (error: unknown): boolean =>
  * will never tell it; what `read` throws
  */
 export function asTold<T>(
-  run: Pick<Run, 'connected' | 'context' | 'flags' | 'inventory' | 'signal'>,
+  run: Pick<Run, 'connected' | 'context' | 'inventory' | 'signal'>,
   read: () => T | Promise<T>,
   isCurrent = true,
 ): Promise<T> {

@@ -147,41 +147,31 @@ export function refuseAsUp(run: Pick<Run, 'command' | 'connected' | 'inventory' 
   throwAll(refusals(run.inventory, run.connected.observations.fleet(), run.flags.hosts, joiningOf(run)));
 }
 
-/** The checks whose findings are warnings by `--ignore-check` and `ignoreChecks:`. */
-const ignoredBy = ({ flags, inventory }: Pick<Run, 'flags' | 'inventory'>): readonly string[] => [
-  ...inventory.ignoreChecks,
-  ...(flags.ignoreCheck ?? []),
-];
-
 /** All findings about the fleet as observed. `--ignore-check` and `ignoreChecks:` lower a finding to a warning. */
-export function findings(run: Run, surveys?: Surveys): readonly CheckedFinding[] {
-  const { connected, inventory, note } = run;
+export function findings({ connected, inventory, flags, note }: Run, surveys?: Surveys): readonly CheckedFinding[] {
+  const ignored = [...inventory.ignoreChecks, ...(flags.ignoreCheck ?? [])];
   const fleet = connected.observations.fleet();
-  const found = runChecks(
-    checks,
-    { inventory, fleet: surveys === undefined ? fleet : { ...fleet, surveys } },
-    ignoredBy(run),
-  );
+  const found = runChecks(checks, { inventory, fleet: surveys === undefined ? fleet : { ...fleet, surveys } }, ignored);
   note(findingsNote(found));
   return found;
 }
 
 /** The error of findings that stop a run. */
-const failed = (bad: readonly CheckedFinding[]): ChecksFailed =>
-  new ChecksFailed(`${failedText(bad)}; nothing was changed\n${findingsText(bad).trimEnd()}`, {
-    remedy: 'mend them, or lower one to a warning with --ignore-check NAME',
-  });
+const failed = (bad: readonly CheckedFinding[], remedy: string): ChecksFailed =>
+  new ChecksFailed(`${failedText(bad)}; nothing was changed\n${findingsText(bad).trimEnd()}`, { remedy });
 
-/** Why these hosts will not tell what they did not tell, however often they are asked; undefined: no check knows. */
+/**
+ * Why these hosts will not tell what they did not tell, however often they are asked; undefined: no check knows.
+ * A check that is ignored is asked too: ignoring it makes no host tell more.
+ */
 export function whyUntold(
-  run: Pick<Run, 'connected' | 'flags' | 'inventory'>,
+  { connected, inventory }: Pick<Run, 'connected' | 'inventory'>,
   hosts: ReadonlySet<string>,
 ): ChecksFailed | undefined {
   const explaining = checks.filter(({ explainsUnknown }) => explainsUnknown === true);
-  const seen = { inventory: run.inventory, fleet: run.connected.observations.fleet() };
-  const found = runChecks(explaining, seen, ignoredBy(run));
+  const found = runChecks(explaining, { inventory, fleet: connected.observations.fleet() });
   const bad = found.filter(({ host, severity }) => severity === 'error' && host !== undefined && hosts.has(host));
-  return bad.length === 0 ? undefined : failed(bad);
+  return bad.length === 0 ? undefined : failed(bad, 'mend that, then run the same command again');
 }
 
 /**
@@ -195,7 +185,7 @@ export function obstacles(run: Run, found: readonly CheckedFinding[]): KbuildErr
   if (refused.length > 0) return combined(refused);
   // Unreachable hosts have their own error, below.
   const bad = found.filter((finding) => stops(finding) && finding.check !== 'reachable');
-  if (bad.length > 0) return failed(bad);
+  if (bad.length > 0) return failed(bad, 'mend them, or lower one to a warning with --ignore-check NAME');
   return missingHosts(run) ?? (reasons.length > 0 ? combined(reasons) : undefined);
 }
 

@@ -66,7 +66,7 @@ function failure(error: Error & { readonly code?: unknown }): Error {
 interface Session {
   /**
    * `allowHalfOpen`, as by default: a command that reads no more may still write. `early`: gets the channel when the
-   * command was sent; only the ssh2 of the bundle calls it (bundle.config.ts).
+   * command was sent; only the ssh2 of the bundle calls it (ssh2.config.ts).
    */
   exec(
     commandLine: string,

@@ -17,8 +17,7 @@ function runOf(stepMs = 0, initSystem = 'systemd') {
   const hosts = linuxHosts.map((host) => ({ os: 'linux', host, facts: { initSystem } }));
   const run = {
     connected: { observeAgain, observations: { fleet: () => ({ hosts, unreachable: [] }) } },
-    flags: {},
-    inventory: { hosts: linuxHosts, ignoreChecks: [] },
+    inventory: { hosts: linuxHosts },
     context: { nowMs: () => counted.nowMs, sleep: () => Promise.resolve() },
     signal: new AbortController().signal,
   } as unknown as Run;
@@ -68,6 +67,7 @@ describe('what was observed', () => {
     expect(error).toBeInstanceOf(ChecksFailed);
     const text = String(error);
     expect(text).toContain('process 1 is openrc-init, and only systemd is supported');
+    expect(text).not.toContain('--ignore-check');
     // w1 has told everything that was asked.
     expect(text).not.toContain('w1');
     expect(counted.looks).toBe(0);
